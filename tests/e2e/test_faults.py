@@ -129,7 +129,7 @@ def test_the_debugger_of_a_stopped_worker_killed(client: Client, session: Callab
 
 
 @pytest.mark.parametrize("frozen", ["worker", "debugger"])
-def test_a_worker_that_does_not_answer_delays_nobody(
+def test_a_worker_that_does_not_answer_delays_no_other(
     client: Client, session: Callable[..., list[Any]], frozen: str, children: ExitStack
 ) -> None:
     """tests/playbook tests the time limits, which need the core's clock."""
@@ -199,7 +199,7 @@ def test_a_client_that_does_not_read_is_cut_off(
             connection.sendall(encode(long % (3 + number, frame, b"x" * 8_000_000)))
             # On a busy machine, the bridge could otherwise consider the worker the side that does not read.
             remote.wait_for_request("evaluate", number + 1, timeout_s=5)
-    bridge.child.wait_for("client lazy is gone: does not read")
+    bridge.child.wait_for("client lazy disconnected: does not read its messages")
     with remote as worker:
         assert worker.connected
     assert evaluate(client, stop, "6 * 7").startswith("6 * 7 of ")
@@ -251,7 +251,7 @@ def test_a_message_of_a_worker_that_cannot_be_read_is_skipped(
     with remote as worker:
         worker.stop()
     stop = client.wait_event("stopped")
-    assert bridge.child.output.count("sent what is no DAP message") == 5
+    assert bridge.child.output.count("sent a message that is not DAP") == 5
     assert evaluate(client, stop, "6 * 7").startswith("6 * 7 of ")
     go_on(client, stop)
     assert problems(client) == []

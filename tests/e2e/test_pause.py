@@ -1,4 +1,4 @@
-"""A pause of a thread that cannot stop shows where it is blocked; it stops when that is over."""
+"""A pause of a thread that cannot stop shows where the thread is blocked. It stops when that is over."""
 
 import os
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from dap_client import Client, RequestFailed
 from support.debuggee import Debuggee
 from support.look import evaluate, frames, go_on, line_of, local_variables, problems, user_frames
 
-# A FIFO blocks who reads it until the test writes.
+# Reading from a FIFO blocks until the test writes.
 PROGRAM = """\
 import hashlib
 import threading
@@ -46,18 +46,18 @@ print("DONE")
 
 
 class Program:
-    """A program that raydap is attached to, and that runs."""
+    """A running program to which raydap is attached."""
 
     def __init__(self, debuggee: Debuggee, fifos: dict[str, int]) -> None:
         self.debuggee = debuggee
         self.fifos = fifos
 
     def place(self, code: str) -> str:
-        """The file and line of this code, as users read it."""
+        """Return the file and line of this code in the format for users."""
         return f"({self.debuggee.path.name}:{line_of(self.debuggee.path.read_text(), code)})"
 
     def tell(self, *names: str) -> None:
-        """Lets it go on where it reads one of these, now or later."""
+        """Let the program continue where it reads from these FIFOs, now or later."""
         for name in names:
             os.write(self.fifos[name], b"on\n")
 
@@ -70,7 +70,7 @@ class Program:
 def run(
     client: Client, plain_debugpy: Callable[[str], Debuggee], children: ExitStack, tmp_path: Path
 ) -> Callable[[str], Program]:
-    """`run(call)` runs the program, which calls this, and is past its `breakpoint()`."""
+    """Return `run(call)`, which starts the program with this call and continues it after its `breakpoint()`."""
 
     def start(call: str) -> Program:
         fifos = {}
@@ -87,7 +87,10 @@ def run(
 
 
 def paused_at(client: Client, *places: str) -> list[dict[str, Any]]:
-    """Pauses everything until the threads are at these places; those that have not come so far really stop."""
+    """Pause all threads until some are blocked at these places, and return their stops.
+
+    A thread that is not there yet really stops, and is resumed.
+    """
     client.request("pause", threadId=0)
     found: dict[str, dict[str, Any]] = {}
     while len(found) < len(places):
@@ -115,12 +118,12 @@ def test_a_thread_in_a_lock_is_shown_and_stops_when_it_has_the_lock(
         ("next", {"threadId": stop["threadId"]}),
         ("evaluate", {"expression": "number", "frameId": frame["id"]}),
     ):
-        with pytest.raises(RequestFailed, match=r"It is blocked in lock\.acquire .*; it stops as soon as that returns"):
+        with pytest.raises(RequestFailed, match=r"is blocked in lock\.acquire .*\. It stops when that call returns"):
             client.request(command, **arguments)
 
     go_on(client, other)
     program.tell("go")
-    # The other thread runs to its end; this one stops.
+    # The other thread runs to its end. This one stops.
     client.wait_event("continued", lambda body: body["threadId"] == stop["threadId"])
     real = client.wait_event("stopped", lambda body: body["threadId"] == stop["threadId"])
     assert real["description"] == "pause"
@@ -135,7 +138,7 @@ def test_a_thread_in_a_lock_is_shown_and_stops_when_it_has_the_lock(
 
 
 @pytest.mark.parametrize("leave", ["continue", "detach", "disconnect", "hang up"])
-def test_who_is_let_go_while_it_is_blocked_does_not_stop_later(
+def test_a_thread_that_is_resumed_while_blocked_does_not_stop_later(
     client: Client, run: Callable[[str], Program], leave: str
 ) -> None:
     program = run("in_a_lock")
@@ -151,7 +154,7 @@ def test_who_is_let_go_while_it_is_blocked_does_not_stop_later(
         client.request("raydap/detach", workers=[worker["key"]])
         client.wait_event(
             "raydap/workersChanged", lambda body: body["workers"][0]["state"] == "paused"
-        )  # A target is found once only.
+        )  # A target is found only once.
     elif leave == "disconnect":
         client.request("disconnect")
     else:
@@ -165,5 +168,5 @@ def test_a_thread_in_native_code_is_busy(client: Client, run: Callable[[str], Pr
     where = "busy in native code below in_native_code " + program.place("pbkdf2_hmac")
     (stop,) = paused_at(client, where)
     assert local_variables(client, stop) == {"number": "7"}
-    # It takes an hour; raydap is let go at once, and the fixture ends the program.
+    # The call takes an hour. raydap detaches at once, and the fixture ends the program.
     client.request("disconnect")

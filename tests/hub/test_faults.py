@@ -61,7 +61,7 @@ def finish(client: Client, stop: dict[str, Any], debuggee: Debuggee) -> None:
     assert "DONE" in debuggee.child.output
 
 
-def test_a_worker_that_dies_while_nobody_looks(
+def test_a_worker_that_dies_while_no_client_is_connected(
     enter: Callable[..., Client], plain_debugpy: Callable[[str], Debuggee], hub: Hub
 ) -> None:
     doomed, other = plain_debugpy(PROGRAM), plain_debugpy(PROGRAM)
@@ -81,7 +81,7 @@ def test_a_worker_that_dies_while_nobody_looks(
     assert told.endswith("The other workers are not affected. [raydap 3003]")
 
 
-def test_a_worker_that_hangs_while_nobody_looks_delays_nobody(
+def test_a_worker_that_hangs_while_no_client_is_connected_delays_no_other(
     enter: Callable[..., Client], plain_debugpy: Callable[[str], Debuggee], children: ExitStack
 ) -> None:
     silent, other = plain_debugpy(PROGRAM), plain_debugpy(PROGRAM)
@@ -181,9 +181,9 @@ def test_a_websocket_client_that_does_not_read_is_cut_off(
             for number, request in enumerate(requests, start=-1):
                 connection.sendall(Frame(Opcode.TEXT, request).serialize(mask=True))
                 # raydap refuses requests for which a slow worker has no room.
-                while not remote.wait_for_request("evaluate", number, 0.1) and "client lazy is gone" not in log():
+                while not remote.wait_for_request("evaluate", number, 0.1) and "client lazy disconnected" not in log():
                     continue
-        hub.child.wait_for("client lazy is gone: does not read")
+        hub.child.wait_for("client lazy disconnected: does not read its messages")
     assert evaluate(client, stop, "6 * 7").startswith("6 * 7 of ")
     go_on(client, stop)
     assert problems(client) == []

@@ -1,4 +1,4 @@
-"""The hub's access with real processes: who comes in by which way, who does not, and that tokens stay secret."""
+"""Access to the hub with real processes: the ways of connecting, refused clients, and tokens that stay secret."""
 
 import contextlib
 import json
@@ -40,7 +40,7 @@ def debuggee(plain_debugpy: Callable[[str], Debuggee]) -> Debuggee:
 
 
 def walk_through(client: Client, debuggee: Debuggee, **arguments: Any) -> None:
-    """A whole session: both stops, and the program's end."""
+    """Run a whole session, with both stops, to the program's end."""
     client.start_session("attach", {"workers": [f"{debuggee.host}:{debuggee.port}"], **arguments})
     for turn in range(2):
         stop = client.wait_event("stopped")
@@ -52,7 +52,7 @@ def walk_through(client: Client, debuggee: Debuggee, **arguments: Any) -> None:
 
 
 class OverWebSocket:
-    """The files that a Client wants, over the library's own WebSocket."""
+    """The files that a Client needs, over the WebSocket of the websockets library."""
 
     def __init__(self, connection: ClientConnection) -> None:
         self._connection = connection
@@ -119,7 +119,7 @@ def test_a_session_by_the_command(
 ) -> None:
     hub = start_hub()
     (tmp_path / "run" / "raydap").mkdir(parents=True)
-    # Without an address it is the newest connection file that says where the hub is.
+    # Without an address, the command uses the newest connection file.
     options, env = [f"{scheme}://localhost:{hub.port}"] if scheme else [], {"XDG_RUNTIME_DIR": str(tmp_path / "run")}
     if source == "file":
         (tmp_path / "token").touch(0o600)
@@ -155,7 +155,7 @@ def test_tls_on_the_same_port_for_all_ways(
     for scheme in ("tcp", "ws"):
         with socket.create_connection((hub.host, hub.port)) as clear:
             clear.sendall(b"Content-Length: 2\r\n\r\n{}" if scheme == "tcp" else b"GET /dap HTTP/1.1\r\n\r\n")
-            # What comes back, if anything, is TLS's alert.
+            # The hub closes the connection, or sends a TLS alert first.
             assert clear.recv(100)[:1] in (b"", b"\x15")
     ca = ["--tls-ca", str(certificate.path)]
     client = adapter(f"tcps://localhost:{hub.port}", *ca, RAYDAP_TOKEN=hub.token)
@@ -164,7 +164,7 @@ def test_tls_on_the_same_port_for_all_ways(
     walk_through(adapter(f"wss://{hub.host}:{hub.port}", *ca, RAYDAP_TOKEN=hub.token), debuggee)
 
 
-def test_a_certificate_that_is_not_trusted_is_told_to_the_editor(
+def test_an_untrusted_certificate_is_reported_to_the_editor(
     start_hub: Callable[..., Hub], adapter: Callable[..., Client], certificate: Certificate, tmp_path: Path
 ) -> None:
     hub = start_hub("--tls-cert", str(certificate.path), "--tls-key", str(certificate.key))
@@ -174,15 +174,15 @@ def test_a_certificate_that_is_not_trusted_is_told_to_the_editor(
             client.request("initialize", adapterID="x")
 
 
-def test_the_other_side_of_tls_is_told(
+def test_a_mismatch_of_tls_is_reported(
     start_hub: Callable[..., Hub], certificate: Certificate, adapter: Callable[..., Client]
 ) -> None:
     plain = start_hub()
     secure = start_hub("--tls-cert", str(certificate.path), "--tls-key", str(certificate.key))
     for hub, scheme, told in (
-        (plain, "wss", r"does not speak TLS; .* by ws://\. \[raydap 5001\]"),
-        (plain, "tcps", r"does not speak TLS; .* by tcp://\. \[raydap 5001\]"),
-        (secure, "ws", r"is no hub, or one that speaks TLS, which is reached by wss://\. \[raydap 5001\]"),
+        (plain, "wss", r"does not use TLS; .* use ws://\. \[raydap 5001\]"),
+        (plain, "tcps", r"does not use TLS; .* use tcp://\. \[raydap 5001\]"),
+        (secure, "ws", r"is not a hub, or it is a hub with TLS, for which you must use wss://\. \[raydap 5001\]"),
     ):
         client = adapter(f"{scheme}://{hub.host}:{hub.port}")
         with pytest.raises(RequestFailed, match=told):
@@ -264,7 +264,7 @@ def test_a_client_that_answers_no_pings_is_gone_and_its_worker_held(
     child = children.enter_context(Child(command, tmp_path / "hub.log"))
     host, port = child.wait_for(r"raydap serving on ([\d.]+):(\d+)").groups()
     with socket.create_connection((host, int(port)), WAIT) as half_open:
-        # This client reads nothing any more, as if its machine had vanished; until then it has attached.
+        # After its attach, this client reads nothing any more, as if its machine had lost its network.
         half_open.sendall(
             b"GET /dap HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
@@ -277,7 +277,7 @@ def test_a_client_that_answers_no_pings_is_gone_and_its_worker_held(
             message = {"seq": seq, "type": "request", "command": command_, "arguments": arguments}
             body = json.dumps(message).encode()
             half_open.sendall(b"\x81\xfe" + len(body).to_bytes(2, "big") + bytes(4) + body)
-        child.wait_for("is gone: does not answer pings")
+        child.wait_for("disconnected: does not answer pings")
         client = connect_to(host, int(port))
         client.start_session("attach", {})
         for _ in range(2):
@@ -322,7 +322,7 @@ def test_tokens_are_in_no_log_and_on_no_command_line(
         by_command.close()
         assert secret not in errors.read_text()
     hub.end()
-    assert "came in by" in hub.output
+    assert "a client connected over" in hub.output
     assert secret not in hub.output
     assert not (tmp_path / "c.json").exists()
 
@@ -354,7 +354,7 @@ def test_the_token_of_the_hub_s_own_is_in_no_log_and_kept_for_the_user(
         client.request("initialize", adapterID="raydap")
         client.request("attach", token=hub.token, workers=["127.0.0.1:1"])
     log = (tmp_path / "log").read_text()
-    assert "came in by TCP" in log
+    assert "a client connected over TCP" in log
     assert hub.token not in log
 
 
@@ -364,7 +364,7 @@ def test_once_means_until_the_last_client_has_left(
     command = [*RAYDAP, "serve", "--once", "--token-file", str(token_file), "--connection-file", str(tmp_path / "c")]
     hub = children.enter_context(Child(command, tmp_path / "hub.log"))
     host, port = hub.wait_for(r"raydap serving on ([\d.]+):(\d+)").groups()
-    # Who never showed the token has not been there.
+    # A client without the token does not count.
     with Client.connect(host, int(port)) as stranger:
         stranger.request("initialize", adapterID="raydap")
         stranger.request("disconnect")

@@ -68,7 +68,7 @@ def test_what_runs_nothing_is_idle_and_a_driver_is_no_worker(play: Play) -> None
     end(play, client)
 
 
-def test_the_source_is_asked_only_while_somebody_asks_for_all(play: Play) -> None:
+def test_the_source_is_asked_only_while_a_client_requests_all(play: Play) -> None:
     client = play.session(LISTED)
     assert listed(client) == {}
     assert listed(client, all=False) == {}
@@ -134,7 +134,7 @@ def test_an_alive_workers_life(play: Play) -> None:
     end(play, client)
 
 
-def test_who_does_not_ask_for_all_is_told_what_it_always_was(play: Play) -> None:
+def test_a_client_that_does_not_request_all_gets_the_same_list_as_before(play: Play) -> None:
     client = play.session()
     everything = play.joined()
     listed(everything, all=True)
@@ -155,7 +155,7 @@ def test_who_does_not_ask_for_all_is_told_what_it_always_was(play: Play) -> None
     assert play.take(WatchAlive) == WatchAlive(False)
 
 
-def test_what_is_dropped_because_nobody_asks_for_all_is_no_news(play: Play) -> None:
+def test_workers_dropped_because_no_client_requests_all_cause_no_event(play: Play) -> None:
     client = watching(play)
     play.alive(play.worker("w1"))
     told(client)
@@ -169,7 +169,7 @@ def test_what_is_dropped_because_nobody_asks_for_all_is_no_news(play: Play) -> N
     end(play, client)
 
 
-def test_a_change_of_what_it_runs_is_told_once(play: Play) -> None:
+def test_a_change_of_its_task_is_reported_once(play: Play) -> None:
     client = watching(play)
     worker = play.worker("w1")
     play.alive(worker)
@@ -251,7 +251,7 @@ def test_a_wish_can_be_taken_back(play: Play) -> None:
     end(play, client)
 
 
-def test_one_that_another_debugger_holds_stays_alive_and_says_so(play: Play) -> None:
+def test_a_worker_that_another_debugger_holds_stays_alive_with_that_problem(play: Play) -> None:
     client = launched(play)
     worker = released(play, "w1")
     listed(client, all=True)
@@ -314,7 +314,7 @@ def test_a_run_that_ends_leaves_nothing(hub: bool) -> None:
     play.leave()
 
 
-def test_a_client_knows_when_ray_has_said_who_runs(play: Play) -> None:
+def test_a_client_is_notified_when_ray_has_listed_the_workers(play: Play) -> None:
     client = watching(play)
     play.alive()
     assert client.event("raydap/workersChanged") == {"workers": [], "outage": "", "complete": True}
@@ -329,7 +329,7 @@ def test_a_client_knows_when_ray_has_said_who_runs(play: Play) -> None:
     assert client.event("raydap/workersChanged")["complete"] is True
 
 
-def test_who_asks_for_all_learns_what_paused_workers_run(play: Play) -> None:
+def test_a_client_that_requests_all_gets_the_labels_of_paused_workers(play: Play) -> None:
     client = watching(play, LISTED)
     worker = play.worker("w1")
     play.paused(worker)

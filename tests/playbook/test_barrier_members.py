@@ -32,7 +32,7 @@ def test_a_worker_that_runs_the_task_no_more_is_not_waited_for(play: Play) -> No
     assert len(shown(client)) == 2
 
 
-def test_one_that_nobody_knows_is_shown_after_a_while(play: Play) -> None:
+def test_an_unknown_worker_is_shown_after_a_while(play: Play) -> None:
     client = play.session()
     set_barrier(client)
     (worker,) = trainers(play, 1, WorkerLabel())
@@ -42,7 +42,7 @@ def test_one_that_nobody_knows_is_shown_after_a_while(play: Play) -> None:
     assert len(shown(client)) == 1
 
 
-def test_those_whose_class_comes_later_join_the_others(play: Play) -> None:
+def test_workers_whose_class_comes_later_join_the_others(play: Play) -> None:
     client = play.session()
     set_barrier(client)
     workers = [play.worker(f"w{number}") for number in range(2)]

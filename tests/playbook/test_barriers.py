@@ -30,7 +30,7 @@ def test_all_are_shown_when_the_last_one_arrives(play: Play) -> None:
     assert client.request("raydap/barriers") == {"barriers": []}
 
 
-def test_workers_are_told_a_breakpoint_that_stops_each_time(play: Play) -> None:
+def test_workers_get_a_breakpoint_that_stops_each_time(play: Play) -> None:
     client = play.session()
     set_barrier(client, "all 2", condition="x > 1")
     (worker,) = trainers(play, 1)
@@ -42,7 +42,7 @@ def test_a_wrong_barrier_is_not_set_and_its_message_says_why(play: Play) -> None
     client = play.session()
     first = set_barrier(client, "all of them")
     assert not first["verified"]
-    assert "`of` cannot follow" in first["message"]
+    assert "`of` is not allowed there" in first["message"]
     specs = [{"line": 5, "hitCondition": "all 0"}, {"line": 7}]
     client.request("setBreakpoints", source={"path": PATH}, breakpoints=specs)
     (worker,) = trainers(play, 1)
@@ -62,7 +62,7 @@ def test_a_count_is_enough(play: Play) -> None:
     assert len(shown(client)) == 2
 
 
-def test_one_that_ends_is_not_waited_for(play: Play) -> None:
+def test_a_worker_that_ends_is_not_waited_for(play: Play) -> None:
     client = play.session()
     set_barrier(client)
     workers = trainers(play, 3)
@@ -73,7 +73,7 @@ def test_one_that_ends_is_not_waited_for(play: Play) -> None:
     assert len(shown(client)) == 2
 
 
-def test_one_that_ends_counts_for_a_number(play: Play) -> None:
+def test_a_worker_that_ends_counts_towards_a_number(play: Play) -> None:
     client = play.session()
     set_barrier(client, "all 3")
     workers = trainers(play, 3)
@@ -83,7 +83,7 @@ def test_one_that_ends_counts_for_a_number(play: Play) -> None:
     assert len(shown(client)) == 2
 
 
-def test_one_that_ends_while_it_waits_is_forgotten(play: Play) -> None:
+def test_a_worker_that_ends_while_it_waits_is_forgotten(play: Play) -> None:
     client = play.session()
     set_barrier(client)
     workers = trainers(play, 2)
@@ -108,7 +108,7 @@ def test_an_actor_that_starts_is_waited_for_where_raydap_reaches_new_ones(play: 
     assert len(shown(client)) == 1
 
 
-def test_one_that_has_started_is_not_counted_twice(play: Play) -> None:
+def test_a_worker_that_has_started_is_not_counted_twice(play: Play) -> None:
     client = play.session({"reach": "any"}, supportsProgressReporting=True)
     set_barrier(client)
     play.take(WatchAlive)
@@ -130,7 +130,7 @@ def test_one_that_has_started_is_not_counted_twice(play: Play) -> None:
     assert len(shown(client)) == 3
 
 
-def test_one_that_raydap_does_not_reach_is_not_waited_for(play: Play) -> None:
+def test_a_worker_that_raydap_does_not_reach_is_not_waited_for(play: Play) -> None:
     client = play.session({"reach": "paused"})
     set_barrier(client)
     workers = trainers(play, 1)
@@ -168,7 +168,7 @@ def test_the_time_is_a_limit(play: Play) -> None:
     assert len(shown(client)) == 1
 
 
-def test_progress_says_who_is_missing_and_its_cancel_shows_those_that_wait(play: Play) -> None:
+def test_progress_names_missing_workers_and_its_cancel_shows_the_waiting_ones(play: Play) -> None:
     client = play.session(supportsProgressReporting=True)
     set_barrier(client)
     workers = trainers(play, 4)
@@ -195,7 +195,7 @@ def test_progress_says_who_is_missing_and_its_cancel_shows_those_that_wait(play:
     assert len(shown(client)) == 2
 
 
-def test_those_that_wait_are_shown_or_let_go(play: Play) -> None:
+def test_waiting_workers_are_shown_or_released(play: Play) -> None:
     client = play.session()
     set_barrier(client)
     workers = trainers(play, 3)
@@ -208,13 +208,13 @@ def test_those_that_wait_are_shown_or_let_go(play: Play) -> None:
     (barrier,) = client.request("raydap/barriers")["barriers"]
     assert client.request("raydap/barriers", barrier=barrier["id"], action="show") == {"barriers": []}
     assert len(shown(client)) == 1
-    assert "any more" in client.refused(Code.STALE_ID, "raydap/barriers", barrier=barrier["id"])
+    assert "no longer exists" in client.refused(Code.STALE_ID, "raydap/barriers", barrier=barrier["id"])
     said = client.request("evaluate", expression="/barriers", context="repl")["result"]
     assert said == "No worker waits at a barrier."
     client.refused(Code.BAD_ARGUMENT, "evaluate", expression="/barriers hide", context="repl")
 
 
-def test_who_cannot_be_let_go_is_shown(play: Play) -> None:
+def test_a_worker_that_cannot_be_released_is_shown(play: Play) -> None:
     client = play.session()
     set_barrier(client)
     workers = trainers(play, 2)
@@ -243,7 +243,7 @@ def test_a_barrier_that_is_changed_counts_at_once(play: Play, terms: str | None)
     assert client.request("raydap/barriers") == {"barriers": []}
 
 
-def test_in_a_loop_those_that_were_shown_arrive_again(play: Play) -> None:
+def test_in_a_loop_workers_that_were_shown_arrive_again(play: Play) -> None:
     client = play.session()
     set_barrier(client)
     workers = trainers(play, 2)
@@ -289,7 +289,7 @@ def test_a_step_to_the_barrier_is_shown_and_counts(play: Play) -> None:
     assert len(shown(client)) == 1
 
 
-def test_a_pause_shows_one_that_waits(play: Play) -> None:
+def test_a_pause_shows_a_waiting_worker(play: Play) -> None:
     client = play.session()
     set_barrier(client)
     workers = trainers(play, 2)
@@ -336,7 +336,7 @@ def test_an_older_debugpy_that_does_not_say_where_it_is_is_shown(play: Play) -> 
     assert shown(client) == []
 
 
-def test_who_detaches_lets_them_run_on(play: Play) -> None:
+def test_a_detach_releases_waiting_workers(play: Play) -> None:
     client = play.session()
     set_barrier(client)
     workers = trainers(play, 2)

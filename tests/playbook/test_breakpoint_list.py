@@ -3,7 +3,7 @@
 from support.playbook import Play
 
 
-def test_those_of_all_clients_with_their_texts(play: Play) -> None:
+def test_breakpoints_of_all_clients_with_their_texts(play: Play) -> None:
     editor = play.session()
     other = play.joined()
     where = {"path": "/app/train.py"}
@@ -13,7 +13,7 @@ def test_those_of_all_clients_with_their_texts(play: Play) -> None:
     other.inbox.clear()
     found = other.request("raydap/breakpoints")["breakpoints"]
     none = {"condition": "", "hitCondition": "", "logMessage": "", "function": "", "verified": False}
-    message = "No worker has set this breakpoint yet; each one that is attached gets it."
+    message = "No worker has set this breakpoint yet; raydap sets it in every worker that it attaches to."
     first, second, third = ({**each, "id": 0} for each in found)
     line = {"id": 0, "path": "/app/train.py", "message": message}
     assert first == {**none, **line, **spec}

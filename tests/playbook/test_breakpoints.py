@@ -29,7 +29,7 @@ def test_breakpoints_are_answered_at_once_and_verified_by_events(play: Play) -> 
     assert after["breakpoint"] == {"id": before["id"], "verified": True, "line": 7, "source": SOURCE}
 
 
-def test_they_are_told_to_every_worker_there_is_and_will_be(play: Play) -> None:
+def test_they_are_sent_to_every_present_and_later_worker(play: Play) -> None:
     client = play.session()
     early, busy = play.worker("early"), play.worker("busy")
     busy.hold.add("initialized")
@@ -186,7 +186,7 @@ def test_sources_and_functions_do_not_replace_each_other(play: Play) -> None:
     assert {"breakpoints": [{"name": "f"}]} in told
 
 
-def test_breakpoints_removed_meanwhile_are_not_heard_of_again(play: Play) -> None:
+def test_breakpoints_removed_before_the_answer_are_not_reported_again(play: Play) -> None:
     client = play.session()
     set_lines(client, {"line": 7})
     worker = play.worker("w1")

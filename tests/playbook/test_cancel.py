@@ -24,7 +24,7 @@ def test_an_evaluation_under_way_is_answered_and_its_late_answer_dropped(play: P
 
 
 @pytest.mark.parametrize("end", ["refuse", "die", "silence"])
-def test_however_the_cancelled_request_ends_nothing_more_is_said_of_it(play: Play, end: str) -> None:
+def test_however_the_cancelled_request_ends_no_more_messages_are_sent_about_it(play: Play, end: str) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     worker.stop()
@@ -46,7 +46,7 @@ def test_however_the_cancelled_request_ends_nothing_more_is_said_of_it(play: Pla
     client.nothing()
 
 
-def test_a_thread_runs_on_though_the_wait_for_it_is_cancelled(play: Play) -> None:
+def test_a_thread_keeps_running_though_the_wait_for_it_is_cancelled(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     worker.stop()
@@ -102,7 +102,7 @@ def test_a_cancelled_attach_leaves_the_session_of_another_client(play: Play) -> 
     editor.stop()
 
 
-def test_who_waits_to_join_can_cancel_that(play: Play) -> None:
+def test_a_client_that_waits_to_join_can_cancel_that(play: Play) -> None:
     other = play.client()
     attach = other.send("attach", join=True)
     other.request("cancel", requestId=attach)

@@ -196,7 +196,7 @@ def test_a_child_session_can_use_its_own_workers_handles_only(play: Play) -> Non
         ("raydap/step", {"threadId": foreign, "command": "next"}),
         ("raydap/evaluate", {"expression": "x", "threads": [foreign]}),
     ):
-        assert "not one that raydap gave out" in mine.refused(Code.STALE_ID, command, **arguments), command
+        assert "not one of raydap's" in mine.refused(Code.STALE_ID, command, **arguments), command
     assert two.commands() == []
     mine.request("stackTrace", threadId=thread)
     assert editor.request("raydap/evaluate", expression="x", threads=[foreign])["results"][0]["value"] == "x of w2"

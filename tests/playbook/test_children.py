@@ -52,7 +52,7 @@ def test_a_child_is_attached_by_its_pid_and_named_after_its_parent(play: Play) -
     assert client.event("output")["output"] == "[child of Trainer 101 7] x\n"
 
 
-def test_a_child_is_announced_to_nobody_and_attached_once(play: Play) -> None:
+def test_a_child_is_attached_once_and_not_announced_to_clients(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     child = announce(play, worker)
@@ -85,7 +85,7 @@ def test_a_child_of_a_child(play: Play) -> None:
     assert client.request("threads")["threads"][0]["name"] == "child of child of worker · 8 · 10.0.0.1"
 
 
-def test_a_child_goes_on_when_its_parent_is_gone(play: Play) -> None:
+def test_a_child_stays_attached_when_its_parent_is_gone(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     child = announce(play, worker)
@@ -123,7 +123,7 @@ def test_a_child_that_ends_before_it_answers_has_been_continued(play: Play) -> N
     assert client.event("thread") == {"reason": "exited", "threadId": thread}
 
 
-def test_a_child_that_cannot_be_attached_is_told_and_its_parent_goes_on(play: Play) -> None:
+def test_a_child_that_cannot_be_attached_is_reported_and_its_parent_stays(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     child = play.worker("w1/7", host=worker.row.host, port=worker.row.port, pid=7, worker_type="CHILD")
@@ -136,7 +136,7 @@ def test_a_child_that_cannot_be_attached_is_told_and_its_parent_goes_on(play: Pl
 
 
 @pytest.mark.parametrize("leave", [FakeClient.leave, FakeClient.hang_up])
-def test_who_leaves_lets_the_children_go_too(play: Play, leave: Any) -> None:
+def test_a_client_that_leaves_detaches_the_children_too(play: Play, leave: Any) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     child = announce(play, worker)
@@ -151,7 +151,7 @@ def test_who_leaves_lets_the_children_go_too(play: Play, leave: Any) -> None:
 
 
 @pytest.mark.parametrize("step", ["dial", "initialized", "attach"])
-def test_a_child_in_its_handshake_is_let_go_once_it_is_attached(play: Play, step: str) -> None:
+def test_a_child_in_its_handshake_is_detached_once_it_is_attached(play: Play, step: str) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     child = play.worker("w1/7", host=worker.row.host, port=worker.row.port, pid=7, worker_type="CHILD")
@@ -168,7 +168,7 @@ def test_a_child_in_its_handshake_is_let_go_once_it_is_attached(play: Play, step
         assert not each.connected
 
 
-def test_a_child_of_a_worker_that_is_being_let_go_is_attached_to_be_let_go(play: Play) -> None:
+def test_a_child_of_a_worker_that_is_detaching_is_attached_and_then_detached(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     worker.hold.add("evaluate")
@@ -183,7 +183,7 @@ def test_a_child_of_a_worker_that_is_being_let_go_is_attached_to_be_let_go(play:
     client.nothing()
 
 
-def test_a_parent_does_not_wait_for_ever_for_its_childs_handshake(play: Play) -> None:
+def test_a_parent_does_not_wait_forever_for_its_childs_handshake(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     child = play.worker("w1/7", host=worker.row.host, port=worker.row.port, pid=7, worker_type="CHILD")

@@ -58,7 +58,7 @@ def test_all_from_now_on(play: Play) -> None:
     assert (one.dials, two.dials) == (1, 1)
 
 
-def test_one_that_is_let_go_stays_detached_until_it_is_wanted_again(play: Play) -> None:
+def test_a_detached_worker_stays_detached_until_it_is_chosen_again(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     worker.stop()
@@ -138,7 +138,7 @@ def test_a_worker_that_dies_after_it_was_detached_leaves_nothing(play: Play) -> 
     assert not play.bridge.state.cooling_down
 
 
-def test_one_that_pauses_again_soon_after_it_is_let_go_is_shown(play: Play) -> None:
+def test_a_worker_that_pauses_again_soon_after_its_detach_is_shown(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     client.request("raydap/workers")
@@ -148,7 +148,7 @@ def test_one_that_pauses_again_soon_after_it_is_let_go_is_shown(play: Play) -> N
     assert told(client) == [("w1", "detached"), ("w1", "paused")]
 
 
-def test_a_target_that_is_let_go_can_be_had_again(play: Play) -> None:
+def test_a_detached_target_can_be_attached_again(play: Play) -> None:
     """The user names targets, and discovery reports each of them only once."""
     client = play.session({"workers": ["127.0.0.1:5678"]})
     target = play.worker("t1", worker_type="TARGET")

@@ -20,7 +20,7 @@ def trainers(play: Play, client: FakeClient, library: str, count: int = 3) -> tu
     return workers, [client.stop()["threadId"] for _ in workers]
 
 
-def test_who_parts_workers_that_use_collectives_is_warned_once(play: Play) -> None:
+def test_a_client_that_parts_workers_with_collectives_is_warned_once(play: Play) -> None:
     client = play.session()
     _, threads = trainers(play, client, "torch.distributed")
     request = client.send("continue", threadId=threads[1])
@@ -46,7 +46,7 @@ def test_all_of_them_together_are_no_reason_for_a_warning(play: Play) -> None:
     assert running(client) == set(threads)
 
 
-def test_a_step_takes_only_those_at_its_line_along(play: Play) -> None:
+def test_a_step_moves_only_the_threads_at_its_line(play: Play) -> None:
     client = play.session()
     workers, threads = trainers(play, client, "")
     client.request("raydap/step", threadId=threads[2], command="next", select="rank:2")
@@ -80,7 +80,7 @@ def test_workers_without_collectives_are_asked_again_only_after_a_while(play: Pl
     client.inbox.clear()
 
 
-def test_a_worker_that_does_not_say_whether_it_uses_collectives_runs_on(play: Play) -> None:
+def test_a_worker_that_does_not_report_whether_it_uses_collectives_resumes(play: Play) -> None:
     client = play.session()
     workers, threads = trainers(play, client, "nonsense")
     client.resume(threads[0], "next")

@@ -49,7 +49,7 @@ def test_equal_values_are_groups(play: Play) -> None:
     assert len(client.request("raydap/compare", expression="loss", select="pid:101")["groups"]) == 1
 
 
-def test_arrays_are_said_by_their_numbers(play: Play) -> None:
+def test_arrays_are_described_by_their_numbers(play: Play) -> None:
     client = play.session()
     (worker,) = stopped(play, client, "w1")
     worker.values["x"] = {"type": "Tensor", "array": {**ARRAY, "sampled": 1.0, "hash": "h", "places": ""}}
@@ -92,7 +92,7 @@ def test_errors_are_groups_and_silent_threads_are_named(play: Play) -> None:
     }
 
 
-def test_a_worker_that_dies_meanwhile_is_a_group_of_its_own(play: Play) -> None:
+def test_a_worker_that_dies_during_the_comparison_is_a_group_of_its_own(play: Play) -> None:
     client = play.session()
     workers = stopped(play, client, "w1", "w2")
     workers[0].hold = {"evaluate"}
@@ -111,11 +111,11 @@ def test_a_worker_that_dies_meanwhile_is_a_group_of_its_own(play: Play) -> None:
         ({"expression": " "}, "is empty"),
         ({"expression": "x", "timeout": 0}, "must be above 0"),
         ({"expression": "x", "keep": "a b"}, "letters, digits, - and _ only"),
-        ({"expression": "x", "baseline": "b"}, 'No values are kept under "b" (there are before)'),
+        ({"expression": "x", "baseline": "b"}, 'No values are kept as "b" (there are before)'),
         ({"expression": "x", "select": "actr:A"}, "did you mean actor"),
     ],
 )
-def test_what_is_wrong_is_said(play: Play, arguments: dict[str, Any], expected: str) -> None:
+def test_wrong_arguments_are_named(play: Play, arguments: dict[str, Any], expected: str) -> None:
     client = play.session()
     stopped(play, client, "w1")
     client.request("raydap/compare", expression="x", keep="before")

@@ -83,7 +83,7 @@ def test_silent_threads_are_counted(play: Play) -> None:
     assert str(client.answer(request)["result"]).splitlines() == ["'loss of w2'  1  worker", "1 did not answer"]
 
 
-def test_all_at_a_line_step_and_it_is_said_who_is_where(play: Play) -> None:
+def test_all_threads_at_a_line_step_and_their_places_are_printed(play: Play) -> None:
     client = play.session()
     workers = stopped(play, client, "w1", "w2", "w3")
     request = client.send("evaluate", expression="/step", context="repl")
@@ -101,22 +101,22 @@ def test_all_at_a_line_step_and_it_is_said_who_is_where(play: Play) -> None:
     client.stop()
     request = client.send("evaluate", expression="/in pid:102 /continue", context="repl")
     client.event("continued")
-    assert client.answer(request)["result"] == "1 run on."
+    assert client.answer(request)["result"] == "1 resumed."
 
 
 def test_sets_are_kept_and_dropped(play: Play) -> None:
     client = play.session()
     stopped(play, client, "w1", "w2")
-    assert said(client, "/sets") == ["No set is kept."]
+    assert said(client, "/sets") == ["There are no named sets."]
     assert said(client, "/sets slow pid:102") == ["slow: pid:102"]
     assert said(client, "/stacks set:slow")[0].split() == ["1", "stopped", "worker"]
-    assert said(client, "/sets -slow") == ["No set is kept."]
+    assert said(client, "/sets -slow") == ["There are no named sets."]
 
 
-def test_help_and_nobody(play: Play) -> None:
+def test_help_and_no_stopped_thread(play: Play) -> None:
     client = play.session()
     assert said(client, "/help")[-1].startswith("/help ")
-    assert said(client, "/compare x") == ["Nobody is stopped here."]
+    assert said(client, "/compare x") == ["No thread is stopped."]
     assert said(client, "/stacks") == ["0 stopped"]
 
 
@@ -126,17 +126,17 @@ def test_help_and_nobody(play: Play) -> None:
         ("/stack", "There is no command /stack: did you mean /stacks?"),
         ("/", "There is no command /: /help lists them."),
         ("/in rank:1", "There is no command /in: /help lists them."),
-        ("/compare", "An expression has to follow: /compare loss."),
+        ("/compare", "Give an expression, for example: /compare loss."),
         ("/stacks pid:x", 'at "pid:x" (character 1)'),
         ("/in pid:1 /stacks pid:2", "Name the set once"),
-        ("/keep before", "A name and an expression have to follow: /keep before loss."),
-        ("/since before loss", 'No values are kept under "before" (none is kept)'),
+        ("/keep before", "Give a name and an expression, for example: /keep before loss."),
+        ("/since before loss", 'No values are kept as "before" (none is kept)'),
         ("/step 3", "Select a stopped worker"),
         ("/in pid:1 /continue pid:2", "Name the set once: /in SET /continue"),
-        ("/sets slow", "A set has to follow: /sets slow actor:Trainer."),
+        ("/sets slow", "Give a set, for example: /sets slow actor:Trainer."),
     ],
 )
-def test_what_is_wrong_is_said(play: Play, text: str, expected: str) -> None:
+def test_wrong_commands_are_named(play: Play, text: str, expected: str) -> None:
     client = play.session()
     stopped(play, client, "w1")
     assert expected in client.refused(Code.BAD_ARGUMENT, "evaluate", expression=text, context="repl")

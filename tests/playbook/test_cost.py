@@ -166,7 +166,7 @@ def test_children_that_have_ended_are_forgotten() -> None:
     client.inbox.clear()
 
 
-def test_a_restarted_actor_gets_the_place_of_the_one_that_has_ended(play: Play) -> None:
+def test_a_restarted_actor_gets_the_place_of_the_ended_one(play: Play) -> None:
     client = play.session()
     client.request("raydap/workers", all=True)
     label = WorkerLabel(actor="Trainer", job="01")

@@ -134,7 +134,7 @@ def test_few_copies_of_a_file_get_its_breakpoints_whatever_a_worker_answers(play
     assert len(sources_set(worker)) == MAX_COPIES + 1
 
 
-def test_a_stack_in_a_copy_is_told_once(play: Play) -> None:
+def test_a_stack_in_a_copy_is_reported_once(play: Play) -> None:
     client = play.session()
     worker = play.worker("w1")
     worker.path = f"{PACKAGE}/train.py"

@@ -137,7 +137,7 @@ def test_a_child_at_a_breakpoint_is_attached_though_nothing_else_can_stop_it(pla
     assert parent.dials == 0
 
 
-def test_a_child_at_a_breakpoint_is_let_go_if_the_user_wants_no_children(play: Play) -> None:
+def test_a_child_at_a_breakpoint_is_released_if_the_user_wants_no_children(play: Play) -> None:
     play.session({"subProcess": False})
     child = prepared(play, "pid-8", worker_type="CHILD", parent="w1")
     play.feed(AgentCalled(child.row, stops=True))
@@ -166,7 +166,7 @@ def test_a_program_that_waits_may_start_the_cluster_that_is_attached_to(play: Pl
     client.told(Code.NO_CLUSTER)
 
 
-def test_processes_that_have_ended_do_not_delay_those_that_live(play: Play) -> None:
+def test_processes_that_have_ended_do_not_delay_living_ones(play: Play) -> None:
     """The only sign of their end is that they refuse connections. No time passes in this test."""
     client = launched(play)
     children = [prepared(play, f"pid-{number}", worker_type="CHILD") for number in range(3 * AT_ONCE)]
@@ -217,7 +217,7 @@ def test_many_workers_that_another_one_debugs_are_one_sentence(play: Play) -> No
     client.inbox.clear()
 
 
-def test_it_is_let_go_when_nothing_can_stop_it_any_more(play: Play) -> None:
+def test_it_is_detached_when_nothing_can_stop_it_any_more(play: Play) -> None:
     """raydap detaches neither at the moment when the user moves a breakpoint nor while the worker is stopped."""
     client = play.session()
     worker, looked_at, chosen = (prepared(play, key) for key in ("w1", "w2", "w3"))
@@ -260,7 +260,7 @@ def test_it_comes_back_if_it_is_needed_while_it_is_left(play: Play) -> None:
     client.event("breakpoint")
 
 
-def test_not_all_of_many_are_attached_at_once_but_those_that_wait(play: Play) -> None:
+def test_only_so_many_are_attached_at_once_but_waiting_ones_always(play: Play) -> None:
     client = play.session()
     workers = [prepared(play, f"w{number}") for number in range(AT_ONCE + 8)]
     for worker in workers:

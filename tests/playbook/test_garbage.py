@@ -31,10 +31,10 @@ NO_MESSAGES = [
 
 
 @pytest.mark.parametrize("data", NO_MESSAGES, ids=lambda data: repr(data[:60]))
-def test_a_client_that_sends_no_dap_is_told_and_stays(play: Play, data: bytes) -> None:
+def test_a_client_that_sends_no_dap_gets_a_message_and_stays(play: Play, data: bytes) -> None:
     client = play.session()
     client.raw(data)
-    play.warned("sent what is no DAP message")
+    play.warned("sent a message that is not DAP")
     output = client.event("output")
     assert f"[raydap {Code.BAD_MESSAGE.value}]" in output["output"]
     assert client.request("threads") == {"threads": []}
@@ -45,7 +45,7 @@ def test_a_worker_that_sends_no_dap_is_logged_and_stays(play: Play, data: bytes)
     client = play.session()
     (worker,) = play.attached("w1")
     worker.raw(data)
-    play.warned("sent what is no DAP message")
+    play.warned("sent a message that is not DAP")
     worker.stop()
     client.stop()
 
@@ -72,7 +72,7 @@ def test_a_client_that_has_left_hears_nothing_of_garbage(play: Play) -> None:
     client.raw(b"{")
     client.nothing()
     play.take(StopDiscovery)
-    play.warned("no DAP message")
+    play.warned("not DAP")
 
 
 @pytest.mark.parametrize("arguments", [7, "x", [], [1], True, 1.5])
@@ -89,7 +89,7 @@ def test_arguments_that_are_hard_to_read_are_answered(play: Play, arguments: byt
     client = play.session()
     client.open[99] = "stackTrace"
     client.raw(b'{"seq":99,"type":"request","command":"stackTrace","arguments":%b}' % arguments)
-    assert "not one that raydap gave out" in client.refusal(Code.STALE_ID, 99)
+    assert "not one of raydap's" in client.refusal(Code.STALE_ID, 99)
 
 
 ANSWERS: list[Any] = [
@@ -129,7 +129,7 @@ BODIES: list[Any] = [None, 7, "x", [], {}, {"threadId": 1}, {"threadId": None}, 
 
 @pytest.mark.parametrize("body", BODIES, ids=repr)
 @pytest.mark.parametrize("event", ["stopped", "continued", "thread", "breakpoint", "output", "process", "initialized"])
-def test_any_event_of_a_worker_harms_nobody(rough_play: Play, event: str, body: Any) -> None:
+def test_any_event_of_a_worker_is_harmless(rough_play: Play, event: str, body: Any) -> None:
     client = rough_play.session()
     odd, good = rough_play.attached("odd", "good")
     odd.say(event, body)
@@ -148,7 +148,7 @@ def test_lone_surrogates_pass(play: Play) -> None:
 
 
 @pytest.mark.parametrize("body", [None, 7, {"breakpoints": 7}, {"breakpoints": [7, None]}, {"breakpoints": [{}] * 9}])
-def test_any_answer_to_breakpoints_harms_nobody(rough_play: Play, body: Any) -> None:
+def test_any_answer_to_breakpoints_is_harmless(rough_play: Play, body: Any) -> None:
     client = rough_play.session()
     (worker,) = rough_play.attached("w1")
     worker.hold.add("setBreakpoints")

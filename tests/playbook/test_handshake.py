@@ -138,7 +138,7 @@ FAILURES: dict[Failure, Code] = {
 
 
 @pytest.mark.parametrize("fail", FAILURES)
-def test_a_worker_that_cannot_be_attached_is_told_once_and_tried_again(play: Play, fail: Failure) -> None:
+def test_a_worker_that_cannot_be_attached_is_reported_once_and_tried_again(play: Play, fail: Failure) -> None:
     client = play.session()
     bad, good = play.worker("bad"), play.worker("good")
     bad.hold |= {"dial", "initialize", "initialized"}
@@ -193,7 +193,7 @@ def test_a_second_initialized_configures_nothing_again(play: Play) -> None:
 
 
 @pytest.mark.parametrize("step", ["dial", "initialized"])
-def test_a_worker_nobody_wants_any_more_is_left_waiting(play: Play, step: str) -> None:
+def test_a_worker_that_is_no_longer_wanted_is_left_waiting(play: Play, step: str) -> None:
     """Closing before `initialized` kills debugpy's adapter. Closing just after it leaves the worker paused."""
     client = play.session()
     worker = play.worker("w1")
@@ -209,7 +209,7 @@ def test_a_worker_nobody_wants_any_more_is_left_waiting(play: Play, step: str) -
     assert play.bridge.idle
 
 
-def test_a_worker_that_is_being_configured_is_let_run_on(play: Play) -> None:
+def test_a_worker_that_is_being_configured_is_resumed_and_detached(play: Play) -> None:
     client = play.session()
     worker = play.worker("w1")
     worker.hold.add("attach")
@@ -224,7 +224,7 @@ def test_a_worker_that_is_being_configured_is_let_run_on(play: Play) -> None:
     assert not worker.connected
 
 
-def test_leaving_lets_attached_workers_run_on_and_never_terminates(play: Play) -> None:
+def test_leaving_resumes_attached_workers_and_never_terminates_them(play: Play) -> None:
     client = play.session()
     workers = play.attached("w1", "w2")
     workers[0].stop()
@@ -238,7 +238,7 @@ def test_leaving_lets_attached_workers_run_on_and_never_terminates(play: Play) -
         assert not worker.connected
 
 
-def test_a_worker_is_let_go_once_it_has_answered_everything_disconnect_last(play: Play) -> None:
+def test_a_worker_is_detached_once_it_has_answered_everything_disconnect_last(play: Play) -> None:
     first = play.session()
     (worker,) = play.attached("w1")
     worker.stop()
@@ -359,7 +359,7 @@ def test_a_mistake_in_the_handshake_leaves_no_worker_half_attached(play: Play, m
     client.stop()
 
 
-def test_a_mistake_while_a_worker_is_let_go_does_not_keep_it(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mistake_while_a_worker_detaches_does_not_keep_it(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     play.errors_expected = True
@@ -369,7 +369,7 @@ def test_a_mistake_while_a_worker_is_let_go_does_not_keep_it(play: Play, monkeyp
     assert not worker.connected
 
 
-def test_a_worker_that_answers_attach_too_early_is_configured_all_the_same(play: Play) -> None:
+def test_a_worker_that_answers_attach_too_early_is_still_configured(play: Play) -> None:
     client = play.session()
     worker = play.worker("w1")
     worker.hold.add("initialized")

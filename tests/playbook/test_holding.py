@@ -48,7 +48,7 @@ def test_what_a_client_leaves_stopped_stays_stopped_and_the_next_one_finds_it(pl
     play.finish()
 
 
-def test_held_workers_go_on_when_nobody_comes_back_in_time() -> None:
+def test_held_workers_resume_when_no_client_returns_in_time() -> None:
     play = Play(hub_settings=HubSettings(AttachSettings(), hold=60.0))
     client = play.session()
     (worker,) = play.attached("w1")
@@ -71,7 +71,7 @@ def test_held_workers_go_on_when_nobody_comes_back_in_time() -> None:
     play.finish()
 
 
-def test_a_hub_that_holds_nothing_lets_workers_go_at_once() -> None:
+def test_a_hub_that_holds_nothing_detaches_workers_at_once() -> None:
     play = Play(hub_settings=HubSettings(AttachSettings(), hold=0.0))
     client = play.session()
     (worker,) = play.attached("w1")
@@ -129,7 +129,7 @@ def test_a_session_that_holds_nothing_makes_room_for_another(play: Play, command
     play.leave()
 
 
-def test_a_shutdown_lets_everybody_go(play: Play) -> None:
+def test_a_shutdown_detaches_all_workers(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     play.feed(Shutdown())
@@ -139,7 +139,7 @@ def test_a_shutdown_lets_everybody_go(play: Play) -> None:
     play.finish()
 
 
-def test_what_is_said_while_nobody_is_there_is_told_to_who_comes_back(play: Play) -> None:
+def test_messages_from_a_time_without_clients_are_sent_to_the_next_client(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     worker.stop()
@@ -236,7 +236,7 @@ def test_an_observer_changes_nothing(play: Play, command: str, arguments: dict[s
     for client in play.clients.values():
         client.stop()
     worker.commands()
-    assert "observer" in observer.refused(Code.OBSERVER, command, **arguments)
+    assert "Observers" in observer.refused(Code.OBSERVER, command, **arguments)
     assert worker.commands() == []
     play.finish()
 
@@ -255,7 +255,7 @@ def test_an_observer_looks_and_its_breakpoints_are_not_set(play: Play) -> None:
     thread = observer.stop()["threadId"]
     assert observer.request("stackTrace", threadId=thread)["stackFrames"]
     worker.commands()
-    assert set_lines(observer, 1) == [{"verified": False, "message": "An observer sets no breakpoints."}]
+    assert set_lines(observer, 1) == [{"verified": False, "message": "Observers cannot set breakpoints."}]
     observer.request("setExceptionBreakpoints", filters=["raised"])
     assert play.bridge.state.run.breakpoints.exceptions == {"filters": ["uncaught"]}
     assert names(worker.heard).count("setBreakpoints") == 0
@@ -268,7 +268,7 @@ def test_an_observer_looks_and_its_breakpoints_are_not_set(play: Play) -> None:
     play.finish()
 
 
-def test_those_who_only_look_keep_nobody_from_debugging(play: Play) -> None:
+def test_observers_keep_no_client_from_debugging(play: Play) -> None:
     observer = play.session({"role": "observer"})
     editor = play.client()
     attach = editor.send("attach", task="step")
@@ -281,7 +281,7 @@ def test_those_who_only_look_keep_nobody_from_debugging(play: Play) -> None:
     play.finish()
 
 
-def test_an_observer_is_told_when_the_workers_are_let_go() -> None:
+def test_an_observer_is_notified_when_the_workers_are_detached() -> None:
     play = Play(hub_settings=HubSettings(AttachSettings(), hold=0.0))
     editor = play.session()
     observer = play.joined({"role": "observer"})

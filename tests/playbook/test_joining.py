@@ -10,7 +10,7 @@ from support.playbook import Play
 
 
 @pytest.mark.parametrize("hub_settings", [None, HubSettings(AttachSettings())], ids=["adapter", "hub"])
-def test_who_joins_waits_until_a_session_begins(hub_settings: HubSettings | None) -> None:
+def test_a_joining_client_waits_until_a_session_begins(hub_settings: HubSettings | None) -> None:
     play = Play(hub_settings=hub_settings)
     other = play.client()
     attach = other.send("attach", join=True, role="observer")
@@ -26,7 +26,7 @@ def test_who_joins_waits_until_a_session_begins(hub_settings: HubSettings | None
     play.finish()
 
 
-def test_who_joins_a_session_takes_part_at_once() -> None:
+def test_a_client_that_joins_a_session_takes_part_at_once() -> None:
     play = Play()
     editor = play.session({"actor": "Trainer"})
     (worker,) = play.attached("w1")
@@ -73,7 +73,7 @@ def test_a_program_is_ended_though_others_have_joined() -> None:
     play.finish()
 
 
-def test_who_waits_may_leave() -> None:
+def test_a_waiting_client_may_leave() -> None:
     play = Play()
     other = play.client()
     other.send("attach", join=True)
@@ -108,7 +108,7 @@ def test_launch_joins_nothing() -> None:
     play.finish()
 
 
-def test_who_joins_a_held_run_leaves_it_to_its_editor() -> None:
+def test_a_client_that_joins_a_held_run_leaves_it_to_its_editor() -> None:
     play = Play(hub_settings=HubSettings(AttachSettings()))
     editor = play.session()
     editor.request("setBreakpoints", source={"path": "/app/train.py"}, breakpoints=[{"line": 7}])

@@ -42,7 +42,7 @@ def test_a_program_whose_environment_forbids_agents_is_reported_once(play: Play)
     client.event("process")
     told = client.told(Code.NO_AGENT)
     assert told.startswith(
-        "train.py: RAYDAP=off is in its environment, so breakpoints stop neither it nor its workers."
+        "train.py: Its environment contains RAYDAP=off, so breakpoints stop neither the program nor its workers."
     )
     client.nothing()
     play.feed(DebuggeeExited(0))

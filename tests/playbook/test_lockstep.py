@@ -63,7 +63,7 @@ def test_a_breakpoint_ends_their_steps(play: Play) -> None:
     assert client.answer(request)["steps"] == 1
 
 
-def test_one_that_does_not_arrive_in_time_runs_on_and_is_shown_later(play: Play) -> None:
+def test_a_thread_that_does_not_arrive_in_time_keeps_running_and_is_shown_later(play: Play) -> None:
     client = play.session()
     workers, threads, request = together(play, client)
     for worker in workers[:2]:
@@ -76,7 +76,7 @@ def test_one_that_does_not_arrive_in_time_runs_on_and_is_shown_later(play: Play)
     assert client.stop()["threadId"] == threads[2]
 
 
-def test_one_that_ends_ends_their_steps(play: Play) -> None:
+def test_a_worker_that_ends_ends_the_steps_of_all(play: Play) -> None:
     client = play.session()
     workers, threads, request = together(play, client)
     for worker in workers[:2]:
@@ -87,14 +87,14 @@ def test_one_that_ends_ends_their_steps(play: Play) -> None:
     assert client.answer(request)["groups"][0]["members"] == threads[:2]
 
 
-def test_one_that_refuses_ends_their_steps_where_it_was(play: Play) -> None:
+def test_a_worker_that_refuses_ends_the_steps_of_all_where_it_was(play: Play) -> None:
     client = play.session()
     workers, threads, request = together(play, client)
     workers[1].hold = {"next"}
     for worker in workers:
         worker.stop(reason="step")
     workers[1].refuse(workers[1].heard[-1], "no stepping today")
-    play.warned("does not step")
+    play.warned("the step of")
     client.nothing()
     for worker in (workers[0], workers[2]):
         worker.stop(reason="step")
@@ -102,7 +102,7 @@ def test_one_that_refuses_ends_their_steps_where_it_was(play: Play) -> None:
     assert client.answer(request)["steps"] == 2
 
 
-def test_those_who_leave_meanwhile_lose_nobody(play: Play) -> None:
+def test_a_client_that_leaves_during_the_steps_loses_no_worker(play: Play) -> None:
     client = play.session()
     workers, _, _ = together(play, client)
     workers[0].stop(reason="step")
@@ -134,7 +134,7 @@ def test_a_step_that_is_cancelled_is_their_last_one(play: Play) -> None:
     assert [worker.commands().count("next") for worker in workers] == [2, 2, 2]
 
 
-def test_a_client_that_is_gone_steps_nobody_on(play: Play) -> None:
+def test_a_client_that_is_gone_steps_no_worker_further(play: Play) -> None:
     client = play.session()
     other = play.joined()
     workers, threads, _ = together(play, client)

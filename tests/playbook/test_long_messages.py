@@ -79,7 +79,7 @@ def test_an_odd_cut_result_stays_cut(stopped: tuple[FakeClient, FakeWorker, dict
     assert client.answer(seq) == {"result": "cut", "variablesReference": 0}
 
 
-def test_a_worker_that_never_ends_a_text_is_not_asked_for_ever(
+def test_a_worker_that_never_ends_a_text_is_not_asked_forever(
     stopped: tuple[FakeClient, FakeWorker, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replies, "TEXT_LIMIT", 1_000_000)
@@ -109,7 +109,7 @@ def test_a_request_that_debugpy_cannot_read_is_refused(
     client, worker, arguments = stopped
     long = "x" * workers.MESSAGE_LIMIT
     text = client.refused(Code.BAD_ARGUMENT, "evaluate", **{**arguments, "expression": long})
-    assert "evaluate has more bytes than debugpy reads at once" in text
+    assert "evaluate is longer than debugpy can read" in text
     assert worker.commands() == []
 
 
@@ -119,7 +119,7 @@ def test_a_slow_worker_is_sent_no_more_than_it_can_have_to_read(
     client, worker, arguments = stopped
     long = {**arguments, "expression": "x" * 12_000_000, "context": "repl"}
     answers = [client.send("evaluate", **long) for _ in range(2)]
-    assert "send it again when it has" in client.refused(Code.WORKER_SILENT, "evaluate", **long)
+    assert "send evaluate again when it has" in client.refused(Code.WORKER_SILENT, "evaluate", **long)
     unanswered = client.play.bridge.state.workers[worker.key]._unanswered
     monkeypatch.setattr(workers, "UNANSWERED_LIMIT", unanswered)
     # A worker that never answers can still be paused and continued.

@@ -118,7 +118,7 @@ def test_a_worker_that_runs_or_is_blocked_has_local_variables_too(play: Play) ->
     assert (node["locals"][0]["name"], node["locals"][0]["groups"][0]["running"]) == ("loss", ["w1"])
 
 
-def test_of_many_values_the_largest_groups_are_told(play: Play) -> None:
+def test_of_many_values_the_largest_groups_are_reported(play: Play) -> None:
     client = play.session()
     workers, _ = stopped(play, client, *(f"w{number}" for number in range(14)))
     for number, worker in enumerate(workers):
@@ -143,7 +143,7 @@ def test_a_worker_is_not_trusted_with_its_variables(play: Play, told: Any) -> No
     assert (root["members"], root["children"][0]["locals"]) == (threads, [])
 
 
-def test_a_worker_that_does_not_tell_its_variables_is_in_the_tree(play: Play) -> None:
+def test_a_worker_that_does_not_report_its_variables_is_in_the_tree(play: Play) -> None:
     client = play.session()
     (worker,), threads = stopped(play, client, "w1")
     worker.hold = {"evaluate"}
@@ -152,7 +152,7 @@ def test_a_worker_that_does_not_tell_its_variables_is_in_the_tree(play: Play) ->
     assert client.answer(request)["root"]["members"] == threads
 
 
-def test_nobody_is_stopped(play: Play) -> None:
+def test_no_thread_is_stopped(play: Play) -> None:
     client = play.session()
     root: dict[str, Any] = {"frame": None, "count": 0, "members": [], "running": [], "label": "", "children": []}
     assert client.request("raydap/stacks") == {"root": root, "missing": [], "silent": [], "unread": []}

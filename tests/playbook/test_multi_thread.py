@@ -18,7 +18,7 @@ def test_all_that_are_stopped_continue(play: Play) -> None:
     assert client.request("raydap/continue") == {"threads": []}
 
 
-def test_only_those_that_are_named_continue(play: Play) -> None:
+def test_only_the_named_threads_continue(play: Play) -> None:
     client = play.session()
     _, threads = stopped(play, client, "w1", "w2", "w3")
     assert client.request("raydap/continue", threads=threads[1:]) == {"threads": threads[1:]}
@@ -27,7 +27,7 @@ def test_only_those_that_are_named_continue(play: Play) -> None:
     assert running(client) == {threads[0]}
 
 
-def test_one_that_dies_meanwhile_holds_nobody_back(play: Play) -> None:
+def test_a_worker_that_dies_before_its_answer_delays_no_other(play: Play) -> None:
     client = play.session()
     (one, _), threads = stopped(play, client, "w1", "w2")
     one.hold = {"evaluate"}
@@ -40,7 +40,7 @@ def test_one_that_dies_meanwhile_holds_nobody_back(play: Play) -> None:
     client.event("thread")
 
 
-def test_it_fails_if_nobody_can_continue(play: Play) -> None:
+def test_it_fails_if_no_thread_can_continue(play: Play) -> None:
     client = play.session()
     (one,), _ = stopped(play, client, "w1")
     one.hold = {"evaluate"}
@@ -68,7 +68,7 @@ def test_a_worker_that_refuses_is_in_the_log_and_fails_it_only_if_it_was_alone(p
     assert [thread["id"] for thread in client.request("threads")["threads"]] == [threads[0]]
 
 
-def test_those_at_the_same_line_step_together(play: Play) -> None:
+def test_threads_at_the_same_line_step_together(play: Play) -> None:
     client = play.session()
     workers = play.attached("w1", "w2", "w3")
     workers[2].path = "/app/other.py"
@@ -81,7 +81,7 @@ def test_those_at_the_same_line_step_together(play: Play) -> None:
     assert [worker.commands() for worker in workers] == [["stackTrace", "stepIn"]] * 2 + [["stackTrace"]]
 
 
-def test_a_silent_worker_steps_nobody(play: Play) -> None:
+def test_a_silent_worker_makes_no_thread_step(play: Play) -> None:
     client = play.session()
     workers, threads = stopped(play, client, "w1", "w2")
     workers[0].hold = {"stackTrace"}
@@ -99,7 +99,7 @@ def test_a_silent_worker_holds_no_other_back(play: Play) -> None:
     assert running(client) == {threads[0], threads[2]}
     play.tick(31.0)
     assert client.answer(request) == {"threads": [threads[0], threads[2]]}
-    play.warned("does not answer stackTrace")
+    play.warned("did not answer stackTrace")
 
 
 def test_a_thread_without_a_line_of_the_users_steps_alone(play: Play) -> None:
@@ -165,7 +165,7 @@ def test_nothing_is_done_with_a_frame_of_a_stop_that_is_over(play: Play) -> None
     assert "evaluate" not in one.commands()
 
 
-def test_what_fails_is_said_in_one_line(play: Play) -> None:
+def test_a_failure_is_reported_in_one_line(play: Play) -> None:
     client = play.session()
     (one, two, _), threads = stopped(play, client, "w1", "w2", "w3")
     one.hold = {"evaluate"}
@@ -185,7 +185,7 @@ def test_what_fails_is_said_in_one_line(play: Play) -> None:
 
 
 @pytest.mark.parametrize("step", ["stackTrace", "evaluate"])
-def test_one_that_hangs_does_not_withhold_the_results_of_the_others(play: Play, step: str) -> None:
+def test_a_worker_that_hangs_does_not_withhold_the_results_of_the_others(play: Play, step: str) -> None:
     client = play.session()
     (one, _), _ = stopped(play, client, "w1", "w2")
     one.hold = {step}
@@ -195,7 +195,7 @@ def test_one_that_hangs_does_not_withhold_the_results_of_the_others(play: Play, 
     play.tick(1)
     answer = client.answer(request)
     hung, other = answer["results"]
-    assert "no result after 2 s" in hung["error"]
+    assert "No result after 2 s" in hung["error"]
     assert answer["silent"] == [hung["threadId"]]
     assert [group["members"] for group in answer["groups"]] == [[other["threadId"]]]
     assert hung["name"] == "worker · 101 · 10.0.0.1"
@@ -204,7 +204,7 @@ def test_one_that_hangs_does_not_withhold_the_results_of_the_others(play: Play, 
     client.nothing()
 
 
-def test_nobody_is_asked_who_runs(play: Play) -> None:
+def test_running_threads_are_not_asked(play: Play) -> None:
     client = play.session()
     _, threads = stopped(play, client, "w1")
     client.resume(threads[0])
@@ -276,7 +276,7 @@ def test_a_step_says_who_came_to_another_line(play: Play) -> None:
     ]
 
 
-def test_a_step_waits_for_nobody_who_has_ended_and_not_for_ever(play: Play) -> None:
+def test_a_step_does_not_wait_for_an_ended_worker_or_forever(play: Play) -> None:
     client = play.session()
     workers, threads = stopped(play, client, "w1", "w2", "w3")
     request = client.send("raydap/step", threadId=threads[0], command="next", timeout=5)
@@ -308,7 +308,7 @@ def test_a_stop_that_comes_before_the_last_worker_has_answered_counts(play: Play
     assert group["members"] == threads
 
 
-def test_a_wrong_timeout_steps_nobody(play: Play) -> None:
+def test_a_wrong_timeout_makes_no_thread_step(play: Play) -> None:
     client = play.session()
     workers, threads = stopped(play, client, "w1")
     for timeout in (-1, 3601):

@@ -163,7 +163,7 @@ def test_a_worker_whose_relay_is_lost_is_attached_again_when_it_is_found(play: P
     client.stop()
 
 
-def test_a_worker_that_has_ended_is_told_of_with_ray_s_reason(play: Play) -> None:
+def test_a_worker_that_has_ended_is_reported_with_ray_s_reason(play: Play) -> None:
     client, worker = stopped(play)
     lose(play, worker)
     client.event("thread")
@@ -175,7 +175,7 @@ def test_a_worker_that_has_ended_is_told_of_with_ray_s_reason(play: Play) -> Non
     assert AskExitReason not in map(type, play._effects)
 
 
-def test_a_worker_that_is_not_found_again_is_told_of_once(play: Play) -> None:
+def test_a_worker_that_is_not_found_again_is_reported_once(play: Play) -> None:
     client, worker = stopped(play)
     lose(play, worker)
     client.event("thread")

@@ -105,7 +105,7 @@ def test_stops_and_other_clients_do_not_wait(play: Play) -> None:
     assert [each["id"] for each in other.request("threads")["threads"]] == [thread]
 
 
-def test_breakpoints_that_are_replaced_meanwhile_are_not_set_again(play: Play) -> None:
+def test_breakpoints_that_are_replaced_between_parts_are_not_set_again(play: Play) -> None:
     client, workers = session(play)
     other = play.joined()
     play.holds_parts = True
@@ -129,7 +129,7 @@ def test_the_other_workers_get_the_breakpoints_of_a_client_that_has_gone(play: P
     assert heard(workers, "setBreakpoints") == [1, 0, 1]
 
 
-def test_a_thread_that_another_client_has_resumed_meanwhile_is_not_resumed_again(play: Play) -> None:
+def test_a_thread_that_another_client_resumes_between_parts_is_not_resumed_again(play: Play) -> None:
     """debugpy hangs after a second `continue` (debugpy#2048)."""
     client, workers = session(play)
     other = play.joined()

@@ -84,7 +84,7 @@ def test_what_needs_a_real_stop_is_refused_with_the_reason(play: Play) -> None:
     frame = client.request("stackTrace", threadId=thread)["stackFrames"][1]["id"]
     (scope,) = client.request("scopes", frameId=frame)["scopes"]
     worker.commands()
-    text = f"It is {PLACE}, so raydap can only show it; it stops as soon as that returns."
+    text = f"The thread is {PLACE}, so raydap can only show its stack. It stops when that call returns."
     for command in ("next", "stepIn", "stepOut"):
         assert text in client.refused(Code.BLOCKED, command, threadId=thread)
     assert text in client.refused(Code.BLOCKED, "raydap/step", threadId=thread, command="next")
@@ -139,11 +139,11 @@ def test_a_continue_that_fails_can_be_repeated(play: Play) -> None:
     worker.hold = {"evaluate"}
     seq = client.send("continue", threadId=thread)
     play.tick(3700)
-    assert "does not answer" in client.refusal(Code.WORKER_SILENT, seq)
+    assert "did not answer" in client.refusal(Code.WORKER_SILENT, seq)
     assert client.request("stackTrace", threadId=thread)["totalFrames"] == 3
 
 
-def test_a_thread_that_stops_meanwhile_is_shown_once(play: Play) -> None:
+def test_a_thread_that_stops_before_the_snapshot_is_shown_once(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     worker.blocked = blocked(1)
@@ -179,7 +179,7 @@ def test_one_look_serves_several_pauses(play: Play) -> None:
     assert worker.heard[-1]["arguments"]["expression"] == calls.blocked_threads([])
 
 
-def test_a_stop_is_told_again_if_it_could_be_lost(play: Play) -> None:
+def test_a_stop_is_reported_again_if_it_could_be_lost(play: Play) -> None:
     """pydevd loses the stop of a thread that is resumed and paused again before the thread has noticed the resume."""
     client = play.session()
     (worker,) = play.attached("w1")
@@ -211,7 +211,7 @@ def test_a_stop_that_is_reported_twice_while_it_is_verified_is_shown_once(play: 
     client.nothing()
 
 
-def test_a_stop_that_is_told_again_while_its_thread_is_to_run_on_is_not_shown(play: Play) -> None:
+def test_a_stop_that_is_repeated_while_its_thread_resumes_is_not_shown(play: Play) -> None:
     """Otherwise a thread that runs would stay stopped for clients."""
     client = play.session()
     (worker,) = play.attached("w1")
@@ -227,7 +227,7 @@ def test_a_stop_that_is_told_again_while_its_thread_is_to_run_on_is_not_shown(pl
     assert client.request("threads") == {"threads": []}
 
 
-def test_a_worker_that_does_not_answer_is_told_of_once(play: Play) -> None:
+def test_a_worker_that_does_not_answer_is_reported_once(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     worker.blocked = blocked(1)
@@ -270,7 +270,7 @@ def test_a_worker_that_says_nonsense_costs_nothing(play: Play, answer: Any) -> N
     client.stop()
 
 
-def test_a_worker_that_goes_meanwhile(play: Play) -> None:
+def test_workers_that_leave_before_the_snapshot(play: Play) -> None:
     client = play.session()
     one, two = play.attached("w1", "w2")
     for each in (one, two):

@@ -27,7 +27,7 @@ def test_a_worker_has_the_breakpoints_before_its_first_line(play: Play) -> None:
     client.stop()
 
 
-def test_a_worker_is_said_to_run_when_it_has_its_breakpoints(play: Play) -> None:
+def test_a_worker_is_listed_as_running_when_it_has_its_breakpoints(play: Play) -> None:
     client = launched(play, LINES)
     worker = prepared(play, "w1")
     worker.hold = {"configurationDone"}
@@ -50,7 +50,7 @@ def test_a_worker_that_nothing_can_stop_runs_undebugged(play: Play) -> None:
     assert worker.dials == 0
 
 
-def test_it_is_attached_when_somebody_sets_a_breakpoint(play: Play) -> None:
+def test_it_is_attached_when_a_client_sets_a_breakpoint(play: Play) -> None:
     client = launched(play)
     worker = prepared(play, "w1")
     call(play, worker)
@@ -77,7 +77,7 @@ def test_the_driver_is_always_debugged(play: Play) -> None:
     assert driver.complete
 
 
-def test_a_process_that_calls_when_nobody_debugs_any_more_runs_on(play: Play) -> None:
+def test_a_process_that_calls_after_the_end_of_the_session_is_released(play: Play) -> None:
     client = launched(play, LINES)
     client.request("disconnect", terminateDebuggee=True)
     play._effects.clear()
@@ -169,7 +169,7 @@ def test_no_more_workers_are_attached_than_the_user_allows(play: Play) -> None:
     client.inbox.clear()
 
 
-def test_a_worker_that_has_ended_meanwhile_is_no_news(play: Play) -> None:
+def test_a_worker_that_ended_before_the_dial_is_not_reported(play: Play) -> None:
     client = launched(play)
     worker = prepared(play, "w1")
     worker.hold.add("dial")
@@ -182,7 +182,7 @@ def test_a_worker_that_has_ended_meanwhile_is_no_news(play: Play) -> None:
     assert worker.dials == 1
 
 
-def test_a_worker_that_another_one_debugs_is_told_of(play: Play) -> None:
+def test_a_worker_that_another_debugger_holds_is_reported(play: Play) -> None:
     client = launched(play)
     worker = prepared(play, "w1")
     worker.hold.add("dial")
@@ -210,7 +210,7 @@ def test_the_end_of_a_process_ends_its_connection(play: Play) -> None:
     assert "its process has ended" in client.told(Code.WORKER_GONE)
 
 
-def test_a_process_that_ends_when_it_is_resumed_has_run_on(play: Play) -> None:
+def test_a_process_that_ends_when_it_is_resumed_counts_as_resumed(play: Play) -> None:
     client = launched(play, LINES)
     worker = prepared(play, "w1")
     call(play, worker)

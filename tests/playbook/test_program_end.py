@@ -23,7 +23,7 @@ def left(play: Play) -> FakeWorker:
     return worker
 
 
-def test_a_worker_that_ends_with_the_program_does_not_run_on_before(play: Play) -> None:
+def test_a_worker_that_ends_with_the_program_is_not_resumed_before(play: Play) -> None:
     worker = left(play)
     play.feed(DebuggeeStopped())
     play.tick(WORKERS_END_S - 0.1)
@@ -33,7 +33,7 @@ def test_a_worker_that_ends_with_the_program_does_not_run_on_before(play: Play) 
     play.tick(1.0)
 
 
-def test_a_worker_that_outlives_the_program_runs_on(play: Play) -> None:
+def test_a_worker_that_outlives_the_program_is_resumed(play: Play) -> None:
     worker = left(play)
     play.feed(DebuggeeStopped())
     play.tick(WORKERS_END_S)
@@ -41,7 +41,7 @@ def test_a_worker_that_outlives_the_program_runs_on(play: Play) -> None:
     assert play.bridge.idle
 
 
-def test_a_worker_of_a_program_that_does_not_end_runs_on(play: Play) -> None:
+def test_a_worker_of_a_program_that_does_not_end_is_resumed(play: Play) -> None:
     worker = left(play)
     play.tick(PROGRAM_END_S)
     assert worker.commands()[-1] == "disconnect"

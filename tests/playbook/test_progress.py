@@ -47,7 +47,7 @@ def test_a_client_that_cannot_show_it_gets_none(play: Play) -> None:
         worker.release()
 
 
-def test_workers_that_come_meanwhile_count_too_and_the_next_time_is_a_new_progress(play: Play) -> None:
+def test_workers_that_come_later_count_too_and_the_next_time_is_a_new_progress(play: Play) -> None:
     client = play.session(supportsProgressReporting=True)
     first, more = held(play, MANY), held(play, MANY, "more")
     play.paused(*first)
@@ -70,7 +70,7 @@ def test_workers_that_come_meanwhile_count_too_and_the_next_time_is_a_new_progre
     client.event("progressEnd")
 
 
-def test_a_session_that_ends_meanwhile_leaves_no_progress_behind(play: Play) -> None:
+def test_a_session_that_ends_during_an_attach_leaves_no_progress_behind(play: Play) -> None:
     client = play.session(supportsProgressReporting=True)
     workers = held(play, MANY)
     play.paused(*workers)

@@ -104,7 +104,7 @@ def test_workers_that_do_not_answer_delay_none_of_another_node(play: Play) -> No
     assert healthy.complete
 
 
-def test_workers_that_do_not_answer_delay_those_of_their_node_for_seconds_only(play: Play) -> None:
+def test_workers_that_do_not_answer_delay_others_of_their_node_for_seconds_only(play: Play) -> None:
     play.session()
     healthy = play.worker("healthy")
     waiting = silent(play, 2 * AT_ONCE)

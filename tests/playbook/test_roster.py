@@ -64,7 +64,7 @@ def test_all_that_is_known_of_a_worker(play: Play) -> None:
     }
 
 
-def test_who_has_not_asked_is_told_nothing(play: Play) -> None:
+def test_a_client_that_has_not_asked_gets_no_changes(play: Play) -> None:
     client = play.session(LISTED)
     play.paused(play.worker("w1"))
     client.nothing()
@@ -163,7 +163,7 @@ def test_labels_that_come_late_are_news_once(play: Play) -> None:
     client.nothing()
 
 
-def test_a_worker_that_another_debugger_takes_is_not_said_to_be_gone(play: Play) -> None:
+def test_a_worker_that_another_debugger_takes_is_not_reported_as_gone(play: Play) -> None:
     client = play.session(LISTED)
     client.request("raydap/workers")
     play.paused(play.worker("w1"))
@@ -201,7 +201,7 @@ def test_ray_says_later_why_a_running_worker_is_gone(play: Play) -> None:
     assert entry["problem"] == "The running worker 101 on 10.0.0.1 is gone (Out of memory)."
 
 
-def test_one_that_cannot_be_attached_stays_listed_with_the_reason(play: Play) -> None:
+def test_a_worker_that_cannot_be_attached_stays_listed_with_the_reason(play: Play) -> None:
     client = play.session()
     worker = play.worker("w1")
     worker.hold = {"dial"}
@@ -216,7 +216,7 @@ def test_one_that_cannot_be_attached_stays_listed_with_the_reason(play: Play) ->
     assert told(client) == [("w1", "detached")]
 
 
-def test_an_editor_that_joins_a_watcher_gets_everybody(play: Play) -> None:
+def test_an_editor_that_joins_a_watcher_gets_all_workers(play: Play) -> None:
     play.session(LISTED)
     (worker,) = play.attached("w1")
     assert worker.dials == 0
@@ -224,7 +224,7 @@ def test_an_editor_that_joins_a_watcher_gets_everybody(play: Play) -> None:
     assert worker.dials == 1
 
 
-def test_one_that_only_watches_holds_nobody_back(play: Play) -> None:
+def test_a_client_that_only_watches_delays_no_attach(play: Play) -> None:
     """The reverse: a client that joins to watch changes nothing for a client that debugs."""
     play.session()
     watcher = play.joined(LISTED)
@@ -233,7 +233,7 @@ def test_one_that_only_watches_holds_nobody_back(play: Play) -> None:
     assert states(watcher) == {"w1": "running"}
 
 
-def test_an_observer_attaches_nobody(play: Play) -> None:
+def test_an_observer_attaches_no_worker(play: Play) -> None:
     observer = play.session({"role": "observer"})
     worker = play.worker("w1")
     play.paused(worker)
@@ -243,7 +243,7 @@ def test_an_observer_attaches_nobody(play: Play) -> None:
     assert told(observer) == [("w1", "attaching"), ("w1", "running")]
 
 
-def test_an_outage_is_told_to_who_watches(play: Play) -> None:
+def test_an_outage_is_reported_to_watching_clients(play: Play) -> None:
     client = play.session(LISTED)
     client.request("raydap/workers")
     play.feed(DiscoveryFailed(Problem(Code.DASHBOARD_UNREACHABLE, "The dashboard does not answer.")))

@@ -104,7 +104,7 @@ def test_what_is_no_id_of_ours_is_refused(play: Play, command: str, bad: object)
         assert "frameId" not in worker.heard[-1]["arguments"]
         return
     arguments = {**NEEDED.get(command, {}), BY_ARGUMENT[command].argument: bad}
-    assert "not one that raydap gave out" in client.refused(Code.STALE_ID, command, **arguments)
+    assert "not one of raydap's" in client.refused(Code.STALE_ID, command, **arguments)
     assert worker.commands() == []
 
 
@@ -181,7 +181,7 @@ def test_a_stop_without_an_exception_has_no_exception_info(play: Play, reason: s
     assert worker.commands() == []
 
 
-def test_a_slow_worker_delays_nobody_and_is_answered_for(play: Play) -> None:
+def test_a_slow_worker_delays_no_other_and_its_requests_are_answered(play: Play) -> None:
     client = play.session()
     slow, quick = play.attached("w1", "w2")
     slow.stop()
@@ -193,7 +193,7 @@ def test_a_slow_worker_delays_nobody_and_is_answered_for(play: Play) -> None:
     play.tick(TABLE["stackTrace"].timeout_s - 1)
     client.nothing()
     play.tick(1)
-    assert "worker 101 on 10.0.0.1 does not answer" in client.refusal(Code.WORKER_SILENT, waiting).lower()
+    assert "worker 101 on 10.0.0.1 did not answer" in client.refusal(Code.WORKER_SILENT, waiting).lower()
     slow.release()
     client.nothing()
 

@@ -107,7 +107,7 @@ def test_names_of_threads(play: Play, label: WorkerLabel | None, row: dict[str, 
     assert client.request("threads") == {"threads": [{"id": thread, "name": name}]}
 
 
-def test_a_label_that_comes_late_renames_the_thread_for_those_who_can_take_it(play: Play) -> None:
+def test_a_label_that_comes_late_renames_the_thread_for_clients_that_support_it(play: Play) -> None:
     plain = play.session()
     able = play.joined(supportsInvalidatedEvent=True)
     (worker,) = play.attached("w1")
@@ -176,7 +176,7 @@ def test_a_worker_that_is_attached_is_not_dialled_again(play: Play) -> None:
     assert worker.dials == 1
 
 
-def test_a_stopped_worker_that_dies_is_told_and_the_others_go_on(play: Play) -> None:
+def test_a_stopped_worker_that_dies_is_reported_and_the_others_stay(play: Play) -> None:
     client = play.session()
     one, two = play.attached("w1", "w2")
     one.stop()
@@ -232,7 +232,7 @@ def test_a_running_worker_that_dies_is_no_news(play: Play) -> None:
     client.nothing()
 
 
-def test_a_worker_whose_process_has_ended_is_let_go_and_the_session_goes_on(play: Play) -> None:
+def test_a_worker_whose_process_has_ended_is_dropped_and_the_session_continues(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     worker.stop()
@@ -262,7 +262,7 @@ def test_the_same_worker_can_be_attached_again_after_it_was_lost(play: Play) -> 
     assert client.stop()["threadId"] > first
 
 
-def test_a_worker_gone_while_it_ran_is_told_if_ray_says_that_it_crashed(play: Play) -> None:
+def test_a_worker_gone_while_it_ran_is_reported_if_ray_reports_a_crash(play: Play) -> None:
     client = play.session()
     one, two, three = play.attached("w1", "w2", "w3")
     for worker in (one, two, three):
@@ -330,7 +330,7 @@ def test_a_label_of_an_attached_worker_says_nothing_of_its_next_pause(play: Play
     assert worker.dials == 1
 
 
-def test_a_worker_that_pauses_before_it_is_let_go_is_judged_by_what_it_runs_then(play: Play) -> None:
+def test_a_worker_that_pauses_before_its_detach_is_judged_by_its_new_task(play: Play) -> None:
     client = play.session({"task": "Trainer.step"})
     worker = play.worker("w1", ACTOR)
     play.paused(worker)

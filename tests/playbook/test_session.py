@@ -63,7 +63,7 @@ def test_a_cluster_that_does_not_answer_at_first_fails_the_attach_which_can_be_r
     client.request("configurationDone")
 
 
-def test_an_outage_and_its_end_are_told_once(play: Play) -> None:
+def test_an_outage_and_its_end_are_reported_once(play: Play) -> None:
     client = play.session()
     for _ in range(2):
         for _ in range(3):
@@ -114,7 +114,7 @@ def test_two_clients_share_ids_and_stops_but_not_seq(play: Play) -> None:
     assert first.event("continued")["threadId"] == stop["threadId"]
 
 
-def test_who_joins_later_sees_the_stops_there_are(play: Play) -> None:
+def test_a_client_that_joins_later_sees_the_present_stops(play: Play) -> None:
     first = play.session()
     one, two = play.attached("w1", "w2")
     one.stop()
@@ -187,7 +187,7 @@ def test_a_client_that_only_looked_in_ends_nothing(play: Play) -> None:
     first.stop()
 
 
-def test_who_leaves_while_attaching_is_not_answered(play: Play) -> None:
+def test_a_client_that_leaves_while_attaching_is_not_answered(play: Play) -> None:
     client = play.client()
     client.send("attach")
     play.take(StartDiscovery)
@@ -197,7 +197,7 @@ def test_who_leaves_while_attaching_is_not_answered(play: Play) -> None:
     client.nothing()
 
 
-def test_a_worker_takes_its_leave_once_though_raydap_ends_meanwhile(play: Play) -> None:
+def test_a_worker_gets_one_disconnect_though_raydap_ends_before_its_answer(play: Play) -> None:
     """debugpy's adapter dies if it has an answer to forward and its client has disconnected."""
     client = play.session()
     (worker,) = play.attached("w1")

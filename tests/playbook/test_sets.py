@@ -20,7 +20,7 @@ WHERE = "bool(x > 1\n)"
         ("line:train.py", [0, 2]),
     ],
 )
-def test_those_in_a_set_continue(play: Play, select: str, expected: list[int]) -> None:
+def test_threads_in_a_set_continue(play: Play, select: str, expected: list[int]) -> None:
     client = play.session()
     workers = play.attached("w1", "w2", "w3")
     workers[1].path = "/app/other.py"
@@ -32,7 +32,7 @@ def test_those_in_a_set_continue(play: Play, select: str, expected: list[int]) -
     assert sorted(client.event("continued")["threadId"] for _ in expected) == resumed
 
 
-def test_a_silent_worker_is_at_no_line_and_holds_nobody_back(play: Play) -> None:
+def test_a_silent_worker_is_at_no_line_and_delays_no_other(play: Play) -> None:
     client = play.session()
     workers, threads = stopped(play, client, "w1", "w2")
     workers[0].hold = {"stackTrace"}
@@ -98,7 +98,7 @@ def test_a_worker_has_a_rank_of_its_own(play: Play) -> None:
     assert [asked(worker) for worker in workers] == [2, 1, 2]
 
 
-def test_who_is_in_a_set_is_said(play: Play) -> None:
+def test_the_members_of_a_set_are_listed(play: Play) -> None:
     client = play.session()
     workers, _ = stopped(play, client, "w1", "w2", "w3")
     assert client.request("raydap/select", select="pid:102-103") == {"workers": ["w2", "w3"]}
@@ -146,7 +146,7 @@ def test_a_step_can_be_for_a_set(play: Play) -> None:
         ("raydap/sets", {"name": "a b", "select": ""}, "letters, digits, - and _ only"),
         ("raydap/sets", {"name": "", "select": ""}, "letters, digits, - and _ only"),
         ("raydap/sets", {"name": "a", "select": "set:a"}, "the set a contains itself"),
-        ("raydap/sets", {"name": "a", "select": "where x"}, "has no where"),
+        ("raydap/sets", {"name": "a", "select": "where x"}, 'has no "where"'),
     ],
 )
 def test_what_is_wrong_is_refused(play: Play, request_: str, arguments: dict[str, object], text: str) -> None:
@@ -172,10 +172,10 @@ def test_an_observer_evaluates_nothing(play: Play) -> None:
     stopped(play, client, "w1")
     observer = play.joined({"role": "observer"})
     observer.stop()
-    assert "evaluates nothing" in observer.refused(Code.OBSERVER, "raydap/stack", select="where x")
+    assert "cannot evaluate" in observer.refused(Code.OBSERVER, "raydap/stack", select="where x")
 
 
-def test_those_in_a_set_run_on_though_their_client_has_gone_meanwhile(play: Play) -> None:
+def test_threads_in_a_set_resume_though_their_client_has_gone(play: Play) -> None:
     client = play.session()
     other = play.joined()
     workers, threads = stopped(play, client, "w1", "w2")

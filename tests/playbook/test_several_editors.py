@@ -89,7 +89,7 @@ def test_its_author_takes_a_condition_away(play: Play) -> None:
     clear(first, second)
 
 
-def test_who_has_read_the_conditions_can_take_them_away(play: Play) -> None:
+def test_a_client_that_has_read_the_conditions_can_remove_them(play: Play) -> None:
     """A terminal shows all breakpoints, and its user can remove another client's breakpoint by its number."""
     first, second, worker = pair(play, SPECS[1])
     second.request("raydap/breakpoints")
@@ -176,7 +176,7 @@ def test_an_observer_does_not_start_the_program_of_another(play: Play) -> None:
     observer.open.clear()
 
 
-def test_who_comes_after_the_end_of_the_program_is_told_of_it(play: Play) -> None:
+def test_a_client_that_comes_after_the_end_of_the_program_is_notified(play: Play) -> None:
     first = launched(play)
     second = play.client()
     attach = second.send("attach")
@@ -215,7 +215,7 @@ def test_a_client_that_once_joined_has_a_session_of_its_own_later(play: Play) ->
     tool.nothing()
 
 
-def test_those_who_wait_to_join_and_leave_are_forgotten(play: Play) -> None:
+def test_clients_that_leave_while_they_wait_to_join_are_forgotten(play: Play) -> None:
     for _ in range(20):
         client = play.client()
         client.send("attach", join=True)

@@ -145,7 +145,7 @@ def test_without_an_answer_of_the_worker_there_is_no_place_for_breakpoints(play:
     assert client.answer(seq) == {"breakpoints": []}
 
 
-def test_a_worker_that_is_let_go_is_not_asked(play: Play) -> None:
+def test_a_worker_that_is_detaching_is_not_asked(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     worker.hold.add("evaluate")

@@ -46,7 +46,7 @@ def test_a_stop_follows_when_an_earlier_one_is_read(play: Play) -> None:
     assert len(told) == len(set(told)) == MANY, "each stop is told once"
 
 
-def test_every_other_client_is_told_at_once(play: Play) -> None:
+def test_every_other_client_is_notified_at_once(play: Play) -> None:
     editor = play.session(clientID="vscode")
     code = play.joined(**VSCODE)
     stop_all(play)
@@ -56,7 +56,7 @@ def test_every_other_client_is_told_at_once(play: Play) -> None:
     stops(code)
 
 
-def test_threads_has_those_whose_stop_the_client_knows(play: Play) -> None:
+def test_threads_lists_the_threads_whose_stops_were_sent(play: Play) -> None:
     client = vscode(play)
     stop_all(play)
     told = stops(client)
@@ -68,7 +68,7 @@ def test_threads_has_those_whose_stop_the_client_knows(play: Play) -> None:
     stops(client)
 
 
-def test_a_client_that_reads_no_more_is_told_of_all(play: Play) -> None:
+def test_a_client_that_reads_no_more_stacks_gets_all_stops(play: Play) -> None:
     client = vscode(play)
     workers = stop_all(play)
     told = stops(client)
@@ -106,7 +106,7 @@ def test_a_stop_waits_no_shorter_after_a_long_time_without_any(play: Play) -> No
     stops(client)
 
 
-def test_who_reads_slowly_is_told_as_slowly(play: Play) -> None:
+def test_a_client_that_reads_slowly_gets_stops_as_slowly(play: Play) -> None:
     client = vscode(play)
     stop_all(play)
     told = stops(client)
@@ -120,7 +120,7 @@ def test_who_reads_slowly_is_told_as_slowly(play: Play) -> None:
 
 
 @pytest.mark.parametrize("end", ["continue", "exit"])
-def test_a_stop_that_is_over_is_never_told(play: Play, end: str) -> None:
+def test_a_stop_that_is_over_is_never_sent(play: Play, end: str) -> None:
     client = vscode(play)
     workers = stop_all(play)
     told = stops(client)

@@ -10,7 +10,7 @@ from support.fake_worker import PLUMBING
 from support.playbook import Play
 
 
-def test_every_stop_of_every_worker_shows_up_and_runs_on_alone(play: Play) -> None:
+def test_every_stop_of_every_worker_shows_up_and_resumes_alone(play: Play) -> None:
     client = play.session()
     one, two = play.attached("w1", "w2")
     one.stop()
@@ -102,7 +102,7 @@ def test_a_step_resumes_and_stops_the_same_thread(play: Play, command: str) -> N
     assert client.event("stopped")["reason"] == "step"
 
 
-def test_a_resume_that_nobody_answers_can_be_tried_again(play: Play) -> None:
+def test_a_resume_without_an_answer_can_be_tried_again(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     worker.stop()
@@ -110,7 +110,7 @@ def test_a_resume_that_nobody_answers_can_be_tried_again(play: Play) -> None:
     worker.hold.add("evaluate")
     seq = client.send("continue", threadId=thread)
     play.tick(31)
-    assert "does not answer" in client.refusal(Code.WORKER_SILENT, seq)
+    assert "did not answer" in client.refusal(Code.WORKER_SILENT, seq)
     worker._held.clear()
     worker.hold.clear()
     client.resume(thread)
@@ -176,7 +176,7 @@ def test_a_thread_that_ends_while_its_stop_is_verified_is_never_shown(play: Play
     worker._held.clear()
 
 
-def test_a_stop_whose_check_nobody_answers_is_shown(play: Play) -> None:
+def test_a_stop_whose_check_has_no_answer_is_shown(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     worker.stop(1)
@@ -197,7 +197,7 @@ def test_a_stop_without_a_thread_is_not_shown(play: Play) -> None:
     client.nothing()
 
 
-def test_a_worker_that_resumes_by_itself_is_told(play: Play) -> None:
+def test_a_worker_that_resumes_by_itself_is_reported(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     worker.stop(1)
@@ -210,7 +210,7 @@ def test_a_worker_that_resumes_by_itself_is_told(play: Play) -> None:
     assert client.request("threads") == {"threads": []}
 
 
-def test_a_thread_that_ends_is_told_to_those_who_knew_it(play: Play) -> None:
+def test_the_end_of_a_thread_is_reported_only_if_it_was_shown(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     worker.exit(9)

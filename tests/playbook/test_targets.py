@@ -163,7 +163,7 @@ def test_ids_of_a_stop_that_is_over_are_stale(play: Play, command: str, argument
         ("modules", {}),
     ],
 )
-def test_where_nobody_is_stopped_nobody_can_be_asked(play: Play, command: str, arguments: dict[str, Any]) -> None:
+def test_without_a_stopped_thread_requests_are_refused(play: Play, command: str, arguments: dict[str, Any]) -> None:
     client = play.session()
     assert "No worker is stopped" in client.refused(Code.NOT_STOPPED, command, **arguments)
     (worker,) = play.attached("w1")
@@ -172,7 +172,7 @@ def test_where_nobody_is_stopped_nobody_can_be_asked(play: Play, command: str, a
     assert worker.commands() == []
 
 
-def test_modules_are_those_of_the_worker_looked_at_and_have_ids_of_their_own(play: Play) -> None:
+def test_modules_come_from_the_focused_worker_and_have_ids_of_their_own(play: Play) -> None:
     client = play.session()
     one, two = play.attached("w1", "w2")
     look(client, one)

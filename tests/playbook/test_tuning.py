@@ -11,7 +11,7 @@ from support.fake_worker import FakeWorker
 from support.playbook import Play
 
 
-def test_a_tuned_worker_is_tuned_at_attach_and_put_back_when_it_is_let_go(play: Play) -> None:
+def test_a_tuned_worker_is_tuned_at_attach_and_put_back_at_detach(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     worker.stop()
@@ -36,7 +36,7 @@ def test_a_step_is_one_message_and_so_is_continue(play: Play, command: str) -> N
         assert worker.commands() == heard
 
 
-def test_an_untuned_worker_is_only_told_to_report_each_thread(play: Play) -> None:
+def test_an_untuned_worker_is_only_changed_to_report_each_thread(play: Play) -> None:
     client = play.session({"tuneWorkers": False})
     (worker,) = play.attached("w1")
     worker.stop()
@@ -87,7 +87,7 @@ def test_a_worker_that_cannot_do_that_lists_its_variables(play: Play) -> None:
     assert "shows large arrays without statistics" in play.take(Log).text
 
 
-def test_a_thread_that_runs_on_meanwhile_has_no_variables(play: Play) -> None:
+def test_a_thread_that_resumes_before_the_answer_has_no_variables(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     worker.stop()

@@ -97,7 +97,7 @@ def test_no_more_than_max_workers(play: Play) -> None:
     assert "maxWorkers allows 1" in client.told(Code.TOO_MANY_WORKERS)
 
 
-def test_only_the_one_that_is_named_without_auto_attach(play: Play) -> None:
+def test_only_the_named_worker_without_auto_attach(play: Play) -> None:
     client = play.session({**ANY, "autoAttach": False})
     client.request("raydap/workers", all=True)
     play.take(WatchAlive)
@@ -111,7 +111,7 @@ def test_only_the_one_that_is_named_without_auto_attach(play: Play) -> None:
     client.inbox.clear()
 
 
-def test_the_reason_is_in_the_entry_and_told_once(play: Play) -> None:
+def test_the_reason_is_in_the_entry_and_reported_once(play: Play) -> None:
     client = watched(play)
     workers = [play.worker(f"w{number}", TASK) for number in range(3)]
     play.alive(*workers)
@@ -129,7 +129,7 @@ def test_the_reason_is_in_the_entry_and_told_once(play: Play) -> None:
     client.inbox.clear()
 
 
-def test_a_worker_that_has_ended_meanwhile_is_no_problem(play: Play) -> None:
+def test_a_worker_that_ended_before_its_agent_started_is_no_problem(play: Play) -> None:
     """The first list after the failure was made before the worker ended."""
     client = watched(play)
     worker = play.worker("w1", TASK)

@@ -67,7 +67,7 @@ def test_what_is_over_at_the_second_look_is_no_deadlock(hung: Hung) -> None:
     assert not hung.play.bridge.state.run.state_questions
 
 
-def test_an_actor_that_waits_for_itself_and_one_that_may_stop_waiting(hung: Hung) -> None:
+def test_an_actor_that_waits_for_itself_and_an_actor_that_may_stop_waiting(hung: Hung) -> None:
     hung.add("w1", "A.m", thread("m", 5, wait=objects("k")))
     hung.add("w2", "B.m", thread("m", 6, wait=objects("l", ends=True)))
     hung.begin(
@@ -208,7 +208,7 @@ def test_workers_that_are_only_seen_from_outside(play: Play) -> None:
     play.take(WatchAlive)
 
 
-def test_who_waits_at_a_breakpoint_and_who_does_not_answer(play: Play) -> None:
+def test_workers_that_wait_at_a_breakpoint_or_do_not_answer(play: Play) -> None:
     client = play.session({"autoAttach": False})
     waiting, silent = play.worker("w1", label("A.m")), play.worker("w2", label("B.m"))
     play.paused(waiting, silent)
@@ -224,7 +224,7 @@ def test_who_waits_at_a_breakpoint_and_who_does_not_answer(play: Play) -> None:
     assert (answer["unread"], answer["problem"]) == (["w2"], "The dashboard is down.")
 
 
-def test_who_is_not_in_a_collective(hung: Hung) -> None:
+def test_a_worker_that_is_not_in_the_collective(hung: Hung) -> None:
     path = "/venv/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py"
     inner = {"name": "all_reduce", "path": path, "line": 9, "owner": 1}
     for number in range(3):
@@ -269,7 +269,7 @@ def test_a_worker_is_not_trusted(hung: Hung, said: str) -> None:
     assert "\x1b" not in text
 
 
-def test_a_run_that_ends_meanwhile(hung: Hung) -> None:
+def test_a_run_that_ends_before_the_answer(hung: Hung) -> None:
     hung.begin(RayState())
     hung.play.ray_states = []
     hung.client.send("raydap/waits")

@@ -41,7 +41,7 @@ def to_pause(play: Play) -> list[str]:
     return [process.key for process in play.bridge.state.run.processes if process.is_to_pause]
 
 
-def test_an_attached_worker_tells_its_stacks(play: Play) -> None:
+def test_an_attached_worker_reports_its_stacks(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     worker.blocked = blocked(1)

@@ -7,7 +7,7 @@ from raydap.core import flows
 
 @pytest.fixture(autouse=True, scope="module")
 def small_parts() -> Iterator[None]:
-    """Long work is done in parts of one worker (model/parts.py), because the sessions have few."""
+    """Divide long work into parts of one worker (model/parts.py), because the sessions have few workers."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(flows, "PART", 1)
         yield

@@ -1,5 +1,4 @@
-"""A hub's acceptor, however the bytes are cut: only the right token admits a client, and its messages arrive word for
-word."""
+"""A hub's acceptor, however bytes are cut: only the right token admits a client; its messages arrive unchanged."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,10 +54,8 @@ def test_a_handshake_is_accepted_only_if_all_of_it_is_right(
 
 
 @given(texts, st.data(), cuts)
-def test_text_arrives_word_for_word_however_it_is_split(
-    sent: list[bytes], data: st.DataObject, places: list[int]
-) -> None:
-    """Into fragments of a message, with control frames between them, and into pieces of the stream."""
+def test_text_arrives_unchanged_however_it_is_split(sent: list[bytes], data: st.DataObject, places: list[int]) -> None:
+    """Split into fragments of a message with control frames between them, and into pieces of the stream."""
     stream = b""
     for text in sent:
         *parts, last = cut(text, data.draw(cuts))

@@ -1,6 +1,6 @@
-"""Whatever happens in whatever order: every request is answered once, ids stay apart, nothing raises, nothing is left.
+"""In any order of events, every request is answered once, ids stay distinct, nothing raises, and no state is left.
 
-Most of what is asserted here is asserted by the Play itself, for every message and at the end of the play.
+The Play itself makes most of the assertions, for every message and at the end of the play.
 """
 
 from typing import Any
@@ -80,7 +80,7 @@ threads = st.integers(1, 3)
 
 
 def heard(client: FakeClient) -> dict[str, dict[str, Any]]:
-    """What a client knows of workers by what it was told since it asked last."""
+    """Return a client's view of the workers, from what it received since its last `raydap/workers` request."""
     known: dict[str, dict[str, Any]] = {}
     for message in client.transcript:
         if message.get("command") == "raydap/workers" and message.get("success"):
@@ -116,18 +116,18 @@ class Sessions(RuleBasedStateMachine):
         return clients[choice % len(clients)] if clients else None
 
     def able(self, key: str) -> FakeWorker | None:
-        """A worker that is configured, and so can say something of its own."""
+        """Return the worker if it is configured, so that it can send events, else None."""
         worker = self.play.workers[key]
         return worker if worker.complete and worker.connected else None
 
     @initialize(attached=st.sampled_from([(), KEYS[:1], KEYS]))
     def start(self, attached: tuple[str, ...]) -> None:
-        """Most plays begin where a session is under way: by chance alone few would get so far."""
+        """Attach to these workers first in most plays: by chance alone, few would get so far."""
         if attached:
             self.play.session()
             self.list_paused(list(attached))
 
-    # Clients.
+    # Events of clients.
 
     @precondition(lambda self: sum(not client.left for client in self.play.clients.values()) < 3)
     @rule(beginning=st.sampled_from(BEGINNINGS), configure=st.booleans())
@@ -151,7 +151,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(choice=st.integers(0, 9), command=st.sampled_from(ROUTED), back=st.integers(0, 5))
     def ask_worker(self, choice: int, command: str, back: int) -> None:
-        """About something that was shown lately, living or not, of this kind or not."""
+        """Send a request about a recent handle, which may have ended or be of another kind."""
         client = self.living(choice)
         handles = sorted(self.play._origins)[-6:] or [1000]
         if client is not None:
@@ -196,7 +196,7 @@ class Sessions(RuleBasedStateMachine):
         if client is not None:
             client.raw(data)
 
-    # Ray and the program.
+    # Events of Ray and the program.
 
     @rule(keys=st.lists(worker_keys, unique=True))
     def list_paused(self, keys: list[str]) -> None:
@@ -226,7 +226,7 @@ class Sessions(RuleBasedStateMachine):
     def time(self, seconds: float) -> None:
         self.play.tick(seconds)
 
-    # Workers.
+    # Events of workers.
 
     @rule(key=all_keys, step=st.sampled_from(STEPS))
     def hold(self, key: str, step: str) -> None:
@@ -285,7 +285,7 @@ class Sessions(RuleBasedStateMachine):
     def worker_junk(self, key: str, data: bytes) -> None:
         self.play.workers[key].raw(data)
 
-    # What holds.
+    # Invariants.
 
     @invariant()
     def living_handles_are_of_living_workers(self) -> None:
@@ -318,7 +318,7 @@ class Sessions(RuleBasedStateMachine):
         for worker in self.play.workers.values():
             worker.release()
         self.play.feed(DebuggeeStarted("train.py", 1), DiscoveryReady("the cluster"))
-        # Each question to an agent is answered in the end; the answer of another stage may ask the next.
+        # Answer each question to an agent. An answer can lead to the next question.
         while asked := self.play.take_all(AskAgent):
             for each in asked:
                 self.play.feed(AgentAnswered(each.number, "", "it does not answer"))
@@ -329,7 +329,7 @@ class Sessions(RuleBasedStateMachine):
 
 
 class Hubs(Sessions):
-    """The same where workers are held for up to a minute after the last client, and some clients show no token."""
+    """The same for a hub that holds workers for 60 s after the last client, and with clients that show no token."""
 
     hub = HubSettings(AttachSettings(), hold=60.0)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from raydap.wire import envelope
 from raydap.wire.envelope import EnvelopeError, dump, load, read
 
-# Surrogates are included: debugpy sends lone ones.
+# Include surrogates, because debugpy sends lone ones.
 text = st.text(st.characters(), max_size=20)
 names = st.text(st.characters(), min_size=1, max_size=20)
 numbers = st.integers(min_value=0, max_value=2**40)

@@ -8,7 +8,7 @@ bodies = st.lists(st.binary(max_size=200), max_size=8)
 
 
 def run(data: bytes, cuts: list[int]) -> tuple[list[bytes], str | None]:
-    """All bodies and the fault, if any, of `data` fed in pieces."""
+    """Return all bodies and the fault, if any, of `data` fed in pieces."""
     decoder, got = Decoder(max_body=300), []
     ends = sorted(cut % (len(data) + 1) for cut in cuts)
     for begin, end in zip([0, *ends], [*ends, len(data)], strict=True):

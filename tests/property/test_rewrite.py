@@ -12,7 +12,7 @@ junk: st.SearchStrategy[Any] = st.none() | st.booleans() | st.floats(allow_nan=F
 
 
 def values(type_name: str, depth: int = 3) -> st.SearchStrategy[Any]:
-    """Objects of this type as a worker could send them: keys missing, values of wrong types, unknown keys."""
+    """Return objects of this type as a worker could send them: missing keys, values of wrong types, unknown keys."""
     keys = {key: junk | of_rule(rule, depth) for key, rule in RULES[type_name].items()}
     return st.fixed_dictionaries({}, optional={**keys, "unknown": junk, "line": st.integers()})
 
@@ -31,7 +31,7 @@ bodies = st.sampled_from(sorted(RULES)).flatmap(lambda name: st.tuples(st.just(n
 
 
 def bijection() -> tuple[Callable[[Kind, Id], Id], Callable[[Kind, Id], Id]]:
-    """Handles as the bridge hands them out, shared by all kinds, and the way back."""
+    """Return functions that map ids to handles, from one counter for all kinds as in the bridge, and back."""
     handles: dict[tuple[Kind, Id], int] = {}
     ids: dict[int, tuple[Kind, Id]] = {}
 

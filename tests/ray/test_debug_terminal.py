@@ -1,4 +1,4 @@
-"""`raydap debug` in a real terminal, against real workers."""
+"""`raydap debug` in a real terminal, with real workers."""
 
 import json
 import os
@@ -47,7 +47,7 @@ LOSS = line_of(PROGRAM, "loss = rank * 10")
 
 
 def program(trainers: int) -> str:
-    """The program with so many trainers: each is a process, and has a debugger."""
+    """Return the program with this many trainers: each is a process, and has a debugger."""
     return PROGRAM.replace("TRAINERS", str(trainers))
 
 
@@ -58,7 +58,7 @@ Stopped = Callable[[int], tuple[Terminal, Child]]
 
 @pytest.fixture
 def debug(cluster: Cluster, children: ExitStack, tmp_path: Path) -> Callable[..., Terminal]:
-    """`debug(*arguments)` starts `raydap debug` in a terminal, for the cluster."""
+    """Return `debug(*arguments)`, which starts `raydap debug` in a terminal, for the cluster."""
 
     def start(*arguments: str, columns: int = 120, cwd: Path | None = None) -> Terminal:
         env = {"RAY_ADDRESS": cluster.address, "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
@@ -69,7 +69,7 @@ def debug(cluster: Cluster, children: ExitStack, tmp_path: Path) -> Callable[...
 
 
 def all_stopped(terminal: Terminal, trainers: int) -> None:
-    """Waits until all of them are stopped, and Ray has said what they run: they have ranks then."""
+    """Wait until all trainers have stopped and have ranks. Ray's report of what they run comes later than the stops."""
     shown = ""
     while f"Trainer{{0-{trainers - 1}}}" not in shown:
         shown = terminal.ask("[all] p 'stopped'", r"^'stopped'  .*$|^\*\*\* .*$")[0]
@@ -77,7 +77,7 @@ def all_stopped(terminal: Terminal, trainers: int) -> None:
 
 @pytest.fixture
 def stopped(debug: Callable[..., Terminal], run_driver: Callable[..., Child]) -> Stopped:
-    """`stopped(trainers)` starts a terminal, and so many trainers, all of them at their first breakpoint()."""
+    """Return `stopped(trainers)`, which starts a terminal and trainers, and waits for all their first breakpoint()s."""
 
     def start(trainers: int) -> tuple[Terminal, Child]:
         terminal = debug()
@@ -125,7 +125,7 @@ def test_one_worker(stopped: Stopped, cluster: Cluster) -> None:
     terminal.ask("[all] p 1", r"^1  2  Trainer\{0-1\}$")
     terminal.ask("q", r"^2 workers run on: Trainer\{0-1\}\.$")
     assert terminal.wait() == 0
-    # Each has run on to its next breakpoint().
+    # Each worker has continued to its next breakpoint().
     rows: list[dict[str, Any]] = []
     while [row["state"] for row in rows] != ["paused"] * 3:
         rows = json.loads(raydap("ps", "--json", "--dashboard", cluster.dashboard, "state:paused"))
@@ -147,7 +147,7 @@ def test_many_workers_at_once(stopped: Stopped) -> None:
     terminal.ask("mark = 7", r"^Done in 3 of 3\.$")
     terminal.ask("p mark", r"^7  3  Trainer\{0-2\}$")
     terminal.ask("focus", PROMPT)
-    terminal.ask("[nobody] p 1", r"^Nobody is stopped here\.$")
+    terminal.ask("[nobody] p 1", r"^No thread is stopped\.$")
     terminal.ask("[nobody] n", r"^\*\*\* Nobody in this set is stopped\.$")
     terminal.ask("[actr:x] p 1", r"^\*\*\* .*actr")
     terminal.ask("tbreak 16", r"^Breakpoint 1 at .*:16$")
@@ -166,7 +166,7 @@ def test_many_workers_at_once(stopped: Stopped) -> None:
 
 
 def test_typing(stopped: Stopped) -> None:
-    """Completion, blocks of several lines, history, another width of the terminal, and Ctrl-C."""
+    """Test completion, blocks of several lines, history, another width of the terminal, and Ctrl-C."""
     terminal, _ = stopped(2)
     terminal.press("p self.lea\t")
     terminal.wait_for(r"p self\.learn")
@@ -265,7 +265,7 @@ def test_a_launched_program(debug: Callable[..., Terminal], tmp_path: Path) -> N
     terminal.ask("[all] c", rf"learn \(train\.py:{LOSS + 1}\)$|train\.py\({LOSS + 1}\)learn")
     terminal.ask("[line:train.py:17] p [rank, step]", r"^\[1, 1\]  1  Trainer")
     terminal.ask("clear", r"^All breakpoints are removed\.$")
-    # It may be over before the next line is typed.
+    # The session may end before the next line is typed.
     while "The session is over." not in (shown := terminal.text):
         terminal.line("[all] c")
         terminal.wait_for(r"^\(.*\) ?$|^The session is over\.$", after=len(shown))

@@ -42,7 +42,7 @@ def decode(kind: type[S], given: Mapping[str, object]) -> S:
         raise ProblemError(Problem(Code.BAD_ARGUMENT, _sentence(kind, given, str(error)), str(error))) from None
     except UnicodeEncodeError as error:
         # msgspec compares choices and names of fields as UTF-8, which cannot encode a lone surrogate.
-        text = "The arguments hold half of a character (a lone surrogate) where it cannot be."
+        text = "The arguments contain half of a character (a lone surrogate) where it is not allowed."
         raise ProblemError(Problem(Code.BAD_ARGUMENT, text, str(error))) from None
 
 

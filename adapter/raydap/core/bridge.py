@@ -108,7 +108,7 @@ def _end_overdue(state: State) -> None:
     state.expire_arrivals()
     for key, asked in state.pending.take_overdue(state.now):
         name = sentence(str(state.workers.get(key, key)))
-        text = f"{name} does not answer {asked.command}; it may be very busy."
+        text = f"{name} did not answer {asked.command} in time; it may be very busy."
         asked.set_exception(ProblemError(Problem(Code.WORKER_SILENT, text)))
     for key in list(state.leaving):
         detach.check_quiet(state, state.workers[key])
@@ -177,7 +177,7 @@ def _handle_message(state: State, client: Client, data: bytes) -> None:
     try:
         message = envelope.read(data)
     except envelope.EnvelopeError as error:
-        state.log("warning", f"client {client.name} sent what is no DAP message: {error}")
+        state.log("warning", f"client {client.name} sent a message that is not DAP: {error}")
         problem = Problem(Code.BAD_MESSAGE, "raydap got a message that is not DAP and dropped it.")
         client.event("output", problem_output(problem))
         return
@@ -192,14 +192,16 @@ def _handle_message(state: State, client: Client, data: bytes) -> None:
         child_sessions.answered(state, client, message)
         stops.show_missing(state, client)
     else:
-        state.log("debug", f"client {client.name} sent an event; DAP knows none from clients")
+        state.log("debug", f"client {client.name} sent an event; DAP has no events of clients")
 
 
 def _client_gone(state: State, event: ev.ClientGone) -> None:
     state.left.pop(event.client, None)
     client = state.clients.get(event.client)
     if client is not None:
-        state.log("info" if event.reason == "closed" else "warning", f"client {client.name} is gone: {event.reason}")
+        state.log(
+            "info" if event.reason == "closed" else "warning", f"client {client.name} disconnected: {event.reason}"
+        )
         holding.leave(state, client, None if state.hub is None else state.hub.hold)
 
 
@@ -233,7 +235,7 @@ def _worker_message(state: State, event: ev.WorkerMessage) -> None:
             # A worker is not trusted to start anything on the user's machine (runInTerminal, startDebugging).
             worker.refuse(message, "not supported")
     except envelope.EnvelopeError as error:
-        state.log("warning", f"{worker} sent what is no DAP message: {error}")
+        state.log("warning", f"{worker} sent a message that is not DAP: {error}")
     for each in (worker, worker.parent):
         if each is not None:
             detach.check_quiet(state, each)

@@ -27,7 +27,7 @@ _WITHOUT_EFFECT_IN_ATTACH = frozenset({"cwd", "python", "pythonArgs", "envFile",
 _FOR_LAUNCH = ("program", "module", "args", "env", "submit")
 
 _IN_A_FILE = "write the code into a file and name the file in `program`"
-_ALL_RUN = "the workers are running when raydap attaches to them; set a breakpoint where they are to stop"
+_ALL_RUN = "workers already run when raydap attaches to them; set a breakpoint where they should stop"
 _AT_FIRST_LINE = "set a breakpoint at the first line, or run `raydap debug PROGRAM`, which stops there"
 _NO_PROCESS = "raydap finds the workers itself; `workers` names debugpy processes by their host:port"
 _NO_SERVER = (
@@ -47,7 +47,7 @@ REFUSED = {
     "gevent": "Ray workers do not run under gevent; leave it out",
     "sudo": "raydap starts programs as the user that it runs as; run raydap as the other user",
     "autoReload": "workers keep the code that they were started with; start the program again",
-    "logToFile": "each worker's debugger would write on its own node; use --log-file for raydap's own log",
+    "logToFile": "each worker's debugger would write a file on its own node; use --log-file for raydap's log",
     "rules": "raydap needs rules of its own for Ray's breakpoint(); justMyCode is supported",
     "steppingResumesAllThreads": "a step resumes its own thread only, so that no other thread's stop is lost",
 }
@@ -96,7 +96,10 @@ def _translate_connect(given: dict[str, object]) -> None:
     if type(port) not in (int, str) or not isinstance(host, str):
         raise _refusal("connect", 'must be an object with "port", and "host" if it is not 127.0.0.1')
     if "workers" in given or "dashboard" in given:
-        raise _refusal("connect", "names one debugpy process; leave it out, or leave out workers and dashboard")
+        raise _refusal(
+            "connect",
+            "names a debugpy process, so it cannot be combined with workers or dashboard; leave one of them out",
+        )
     given["workers"] = [f"[{host}]:{port}" if ":" in host.strip("[]") and host[0] != "[" else f"{host}:{port}"]
 
 

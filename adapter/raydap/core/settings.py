@@ -150,7 +150,7 @@ def complete(hub: HubSettings, settings: S) -> S:
         if theirs == field.default:
             filled[field.name] = ours
         elif ours not in (field.default, theirs):
-            text = f'The hub was started with another "{field.encode_name}"; leave that argument out.'
+            text = f'The hub was started with a different "{field.encode_name}"; leave that argument out.'
             raise ProblemError(Problem(Code.OTHER_SESSION, text))
     return msgspec.structs.replace(settings, **filled)
 
@@ -165,7 +165,7 @@ def _check(settings: AttachSettings) -> None:
     for target in settings.workers or ():
         host, _, port = target.rpartition(":")
         if not host or not _PORT.fullmatch(port) or not 0 < int(port) < 65536:
-            raise _bad("workers", f'holds "{target}", which is not host:port')
+            raise _bad("workers", f'contains "{target}", which is not host:port')
     if settings.workers == ():
         raise _bad("workers", "is empty; name at least one host:port, or leave it out to ask the Ray dashboard")
     if settings.workers is not None and settings.dashboard is not None:
@@ -175,7 +175,7 @@ def _check(settings: AttachSettings) -> None:
     if isinstance(settings, LaunchSettings) and (settings.program is None) == (settings.module is None):
         raise _bad("program", "or module is needed: exactly one of the two")
     if isinstance(settings, LaunchSettings) and settings.submit and settings.python_args:
-        raise _bad("pythonArgs", "(or a list as python) is not for submit: a job's Python gets no options")
+        raise _bad("pythonArgs", "(or a list as python) cannot be used with submit: a job's Python gets no options")
 
 
 def _bad(name: str, what: str) -> ProblemError:

@@ -98,14 +98,14 @@ def of_step(answer: SteppedThreads) -> str:
         (str(len(each.members)), "library code" if each.frame is None else _place(each.frame), each.label)
         for each in groups
     ]
-    lines = _aligned(rows) if rows else ["Nobody has come to another line."]
+    lines = _aligned(rows) if rows else ["No thread has reached another line."]
     return "\n".join([*lines, *([f"{len(running)} still running"] if running else [])])
 
 
 def of_comparison(answer: Comparison) -> str:
     """Return one line for each group of equal values, then the statistics and the changes since the baseline."""
     if not answer.groups and not answer.silent:
-        return "Nobody is stopped here."
+        return "No thread is stopped."
     rows = [(_value(each), str(_count(each)), each.label, _apart(each)) for each in answer.groups]
     lines = _aligned(rows) if rows else []
     if isinstance(answer.statistics, Statistics):
@@ -120,7 +120,7 @@ def of_comparison(answer: Comparison) -> str:
 def of_evaluations(answer: Evaluations) -> str:
     """Return one line for each group of equal answers, then the statistics."""
     if not answer.groups and not answer.silent and not answer.unread:
-        return "Nobody is stopped here."
+        return "No thread is stopped."
     rows = [
         (_short(each.error if isinstance(each.error, str) else each.value), str(_count(each)), each.label)
         for each in answer.groups
@@ -151,7 +151,7 @@ def _short(text: object, longest: int = _LONGEST) -> str:
 
 def _apart(group: ComparisonGroup) -> str:
     apart = [group.difference] if isinstance(group.difference, str) else []
-    return ", ".join([*apart, *(["not all of it is compared"] if group.partial else [])])
+    return ", ".join([*apart, *(["only partly compared"] if group.partial else [])])
 
 
 def _histogram(found: Histogram) -> str:

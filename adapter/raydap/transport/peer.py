@@ -115,7 +115,7 @@ class Peer(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         """Abort the connection, because more than `max_queued` bytes are queued."""
-        self.abort("does not read")
+        self.abort("does not read its messages")
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Report the end of the connection by `on_gone`, unless it was closed by `close`."""

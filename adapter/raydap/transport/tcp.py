@@ -77,7 +77,7 @@ async def within(timeout_s: float, host: str, connecting: Awaitable[T]) -> T:
         # Before Python 3.11, asyncio.TimeoutError is not the built-in TimeoutError.
         raise TimeoutError(f"no connection within {timeout_s:g} s") from None
     except UnicodeError as error:
-        raise OSError(f'"{host}" is no name of a host') from error
+        raise OSError(f'"{host}" is not a valid host name') from error
 
 
 def reason(error: OSError) -> str:

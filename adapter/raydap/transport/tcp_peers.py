@@ -16,7 +16,7 @@ from raydap import tcp_sockets
 
 log = logging.getLogger("raydap")
 
-ENDED = "its peer has ended it already"
+ENDED = "its peer has already closed it"
 
 _PROC = Path("/proc/net")
 

@@ -89,7 +89,7 @@ async def _within(timeout_s: float, reading: Awaitable[bytes]) -> bytes:
     try:
         return await wait_for(reading, timeout_s)
     except asyncio.TimeoutError:
-        raise TimeoutError(f"nothing came within {timeout_s:g} s") from None
+        raise TimeoutError(f"no data came within {timeout_s:g} s") from None
 
 
 class PrivateListener(Listener):

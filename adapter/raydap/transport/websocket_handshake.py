@@ -196,4 +196,4 @@ def _refusal(error: Exception | None) -> HandshakeRefused:
     if isinstance(error, InvalidStatus):
         text = bytes(error.response.body or b"").decode(errors="replace").strip()
         return HandshakeRefused(error.response.status_code, text or error.response.reason_phrase)
-    return HandshakeRefused(0, "it answers no WebSocket handshake")
+    return HandshakeRefused(0, "it does not answer with a WebSocket handshake")

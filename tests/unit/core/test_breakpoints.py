@@ -69,7 +69,7 @@ def test_equal_breakpoints_keep_their_ids_however_often_they_are_set(breakpoints
     assert after[1] in before[:2]
 
 
-def test_only_groups_with_breakpoints_are_told_to_workers(breakpoints: Breakpoints) -> None:
+def test_only_groups_with_breakpoints_are_sent_to_workers(breakpoints: Breakpoints) -> None:
     lines(breakpoints, 3)
     breakpoints.set("setFunctionBreakpoints", {"breakpoints": [{"name": "f"}]})
     assert [group.command for group in breakpoints.groups()] == ["setBreakpoints", "setFunctionBreakpoints"]
@@ -81,7 +81,7 @@ def test_only_groups_with_breakpoints_are_told_to_workers(breakpoints: Breakpoin
 
 
 @pytest.mark.parametrize("arguments", [{}, {"breakpoints": None}, {"breakpoints": []}])
-def test_no_breakpoints_are_told_as_an_empty_array(breakpoints: Breakpoints, arguments: dict[str, Any]) -> None:
+def test_no_breakpoints_are_sent_as_an_empty_array(breakpoints: Breakpoints, arguments: dict[str, Any]) -> None:
     assert breakpoints.set("setFunctionBreakpoints", arguments).arguments == {"breakpoints": []}
 
 

@@ -72,7 +72,7 @@ def test_what_is_stale_is_told_apart_from_what_was_never_given_out() -> None:
         handles.resolve(Kind.FRAME, handle)
     assert stale.value.problem.code is Code.STALE_ID
     for never in (0, -1, 1, FIRST - 1, handle + 1, str(handle), True, None, 1000.0, [handle]):
-        with pytest.raises(ProblemError, match="not one that raydap gave out"):
+        with pytest.raises(ProblemError, match="not one of raydap's"):
             handles.resolve(Kind.FRAME, never)
 
 
@@ -87,5 +87,5 @@ def test_after_the_last_handle_there_is_no_other() -> None:
     handles = Handles()
     handles._next = LAST
     assert handles.new() == LAST == 2**31 - 1
-    with pytest.raises(OverflowError, match="has to be started again"):
+    with pytest.raises(OverflowError, match="start the session again"):
         handles.new()

@@ -52,7 +52,7 @@ def test_a_stack_trace_answer() -> None:
     }
 
 
-def test_translate_is_told_the_kind_and_asked_outside_in() -> None:
+def test_translate_gets_the_kind_and_is_called_outside_in() -> None:
     asked: list[tuple[Kind, Id]] = []
     body = {"source": {"sourceReference": 3, "sources": [{"sourceReference": 4}]}, "id": 1}
 
@@ -123,7 +123,7 @@ def test_sources_nested_beyond_the_recursion_limit_are_all_rewritten() -> None:
     assert innermost == {"sourceReference": 1001}
 
 
-# Which integers of the whole schema are ids, said without the generated table: by their name.
+# The names of all integers in the schema that are ids, independent of the generated table.
 ID_NAMES = {
     "id",
     "threadId",
@@ -139,7 +139,7 @@ ID_NAMES = {
 
 
 def sample(schema: Any, numbers: Iterator[int], depth: int) -> Any:
-    """A value with every property the schema has, and a number of its own in every integer."""
+    """Return a value with every property of the schema, and a distinct number for every integer."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return sample_of(name, numbers, depth - 1) if name in DEFINITIONS and depth else None
@@ -154,7 +154,7 @@ def sample_of(name: str, numbers: Iterator[int], depth: int = 4) -> dict[str, An
 
 
 def integers(value: Any, key: str = "") -> Iterator[tuple[str, int]]:
-    """Every integer in a value with the name of the property that holds it."""
+    """Yield the name and the value of every integer property."""
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from integers(inner, name)
@@ -176,6 +176,6 @@ def test_every_id_of_the_schema_is_rewritten_and_no_other_integer(name: str) -> 
 
 @pytest.mark.parametrize("name", sorted(set(DEFINITIONS) - set(RULES)))
 def test_a_type_without_rules_holds_no_ids(name: str) -> None:
-    # Message.id is the number of an error, the one `id` that is none.
+    # Message.id is the number of an error, and the only `id` that is no id.
     numbers = set(integers(sample_of(name, count(1)))) if name not in ("Message", "ErrorResponseBody") else set()
     assert not {key for key, _ in numbers} & ID_NAMES

@@ -174,7 +174,7 @@ def test_a_misspelt_argument_is_named_with_what_is_meant(name: str, meant: str) 
     assert f'did you mean "{meant}"?' in text
 
 
-def test_an_argument_nobody_knows_is_named() -> None:
+def test_an_unknown_argument_is_named() -> None:
     code, text = refusal(AttachSettings, {"colour": "red"})
     assert code is Code.UNKNOWN_ARGUMENT
     assert '"colour"' in text
@@ -199,12 +199,12 @@ def test_an_argument_nobody_knows_is_named() -> None:
         ({"variablePresentation": {"special": 1}}, 'The argument "variablePresentation[...]" must be a string.'),
     ],
 )
-def test_what_is_wrong_is_told_in_the_words_of_json(arguments: dict[str, Any], text: str) -> None:
+def test_a_mistake_is_described_in_terms_of_json(arguments: dict[str, Any], text: str) -> None:
     assert refusal(AttachSettings, arguments) == (Code.BAD_ARGUMENT, text)
 
 
-def test_an_argument_nobody_knows_is_answered_by_all_known_ones() -> None:
-    """There is no manual beside an installed raydap, so the sentence refers to no page."""
+def test_the_answer_to_an_unknown_argument_lists_all_known_ones() -> None:
+    """An installed raydap has no manual beside it, so the message refers to no page."""
     _, text = refusal(AttachSettings, {"colour": "red"})
     listed = text.partition("known arguments: ")[2].removesuffix(".").split(", ")
     assert listed == [field.encode_name for field in msgspec.structs.fields(AttachSettings)]

@@ -18,8 +18,8 @@ def test_every_command_is_one_of_the_protocol() -> None:
 @pytest.mark.parametrize("command", TABLE)
 def test_every_command_is_handled_or_routed(command: str) -> None:
     row = TABLE[command]
-    # These are routed too, but not only: the bridge itself answers for some files, tells of a name after a stack, and
-    # refuses what is no line, and what is no exception.
+    # These are routed, but have a handler as well: the bridge answers for some files, reports a name after a stack, and
+    # refuses an invalid line or a stop without an exception.
     checked = ("source", "stackTrace", "gotoTargets", "exceptionInfo", "evaluate")
     assert (row.handler is not None) == (row.mode is not Mode.ROUTE or command in checked)
     assert (row.route is not None) == (row.mode in (Mode.ROUTE, Mode.RESUME))
@@ -40,7 +40,7 @@ def test_the_argument_that_names_the_worker_is_one_the_schema_has(command: str) 
 
 
 def test_what_changes_anything_is_not_for_observers() -> None:
-    """Breakpoints are answered, because editors send them unasked, but not set. docs/protocol.md has the whole list."""
+    """Editors send breakpoints unasked, so observers get answers, but set none. docs/protocol.md has the whole list."""
     changing = {command for command, row in TABLE.items() if row.mode in (Mode.RESUME, Mode.FANOUT)}
     changing -= {"disconnect", "setBreakpoints", "setFunctionBreakpoints", "setExceptionBreakpoints"}
     changing |= {
@@ -57,7 +57,7 @@ def test_what_changes_anything_is_not_for_observers() -> None:
     assert all(row.who >= TRUSTED for command, row in TABLE.items() if command not in changing)
 
 
-def test_who_has_shown_neither_token_nor_ticket_may_send_what_the_table_names() -> None:
+def test_a_client_without_token_or_ticket_may_send_what_the_table_names() -> None:
     more = {command: row.who - TRUSTED for command, row in TABLE.items() if row.who - TRUSTED}
     unproven = ANYBODY - TRUSTED
     assert more == {"initialize": unproven, "disconnect": unproven, "attach": {Role.JOINING}}
@@ -77,7 +77,7 @@ def test_what_needs_a_launched_program_is_not_promised_to_all() -> None:
     assert not set(CAPABILITIES) & set(LAUNCH_CAPABILITIES)
 
 
-# A capability that promises a request; the schema's names do not lead to all of them.
+# Capabilities that promise a request. The schema's names do not lead to all of the requests.
 PROMISES = {
     "supportsConfigurationDoneRequest": "configurationDone",
     "supportsFunctionBreakpoints": "setFunctionBreakpoints",

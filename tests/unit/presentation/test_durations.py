@@ -1,4 +1,4 @@
-"""Durations as raydap shows them."""
+"""The format of durations."""
 
 from raydap.presentation.durations import duration, whole_seconds
 

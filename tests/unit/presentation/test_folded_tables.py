@@ -46,7 +46,7 @@ def chain(count: int, label: str, *lines: int) -> StackNode:
 
 
 def test_recursion_is_one_line_with_a_count() -> None:
-    """Of functions that call each other in turn, each has its line."""
+    """Functions that call each other in turn have a line each."""
     recursion = chain(2, "Trainer{0-1}", 1, *[2] * 180, 3, *[4, 5] * 9, 4, 6, 6, 6)
     root = StackNode(frame=None, count=2, members=(), running=(), label="Trainer{0-1}", children=(recursion,))
     assert of_stacks(MergedStacks(root=root, missing=(), silent=(), unread=())).splitlines() == [
@@ -77,7 +77,7 @@ def test_groups_statistics_and_changes() -> None:
     assert of_comparison(answer).splitlines() == [
         f"NameError: name 'x' is not defined{' ' * 26}  1  Trainer{{3}}",
         f"[1]{' ' * 57}  1  Trainer{{4}}    [0] is 1 instead of 2",
-        f"'{'a' * 58}…  2  Trainer{{1-2}}  not all of it is compared",
+        f"'{'a' * 58}…  2  Trainer{{1-2}}  only partly compared",
         "2 inf",
         "0.5 Trainer{1-2}  ▁ █  2.5 Trainer{1-2}",
         "unchanged  2  Trainer{1-2}",
@@ -88,7 +88,7 @@ def test_groups_statistics_and_changes() -> None:
 
 
 def test_text_of_a_worker_makes_no_row_and_moves_no_cursor() -> None:
-    """Names of actors, functions and files come from programs."""
+    """Programs choose the names of actors, functions and files."""
     odd = "Trainer\n9 stopped\x1b[2J\u202e\u2028"
     frame = Location(name=f"f{odd}", path=f"/app/{odd}.py", line=1)
     child = StackNode(frame=frame, count=1, members=(), running=(), label=odd, children=())

@@ -1,4 +1,4 @@
-"""Numbers in the `repr()` of a worker's values. Text that only looks like a number fails no request."""
+"""Numbers in the `repr()` of a worker's values. Text that only resembles a number does not fail a request."""
 
 import math
 
@@ -32,5 +32,5 @@ def test_numbers_in_names_are_in_their_order_however_long_they_are() -> None:
 
 @pytest.mark.parametrize(("value", "text"), [(3, "3"), (3.0, "3"), (0.25, "0.25"), (1 / 3, "0.3333"), (1e20, "1e+20")])
 def test_a_number_has_all_digits_of_an_integer_and_four_of_others(value: float, text: str) -> None:
-    """A number that was decoded can be an int."""
+    """A decoded number can be an int."""
     assert digits(value) == text

@@ -1,4 +1,4 @@
-"""A Peer on real sockets: what arrives, what leaves, and how each kind of end is told."""
+"""A Peer on real sockets: received and sent messages, and the report of each kind of end."""
 
 import asyncio
 import socket
@@ -76,7 +76,7 @@ def test_delay_is_off_on_the_socket() -> None:
     run(script)
 
 
-def test_the_other_side_closing_is_told_once() -> None:
+def test_a_close_by_the_other_side_is_reported_once() -> None:
     async def script(line: Line, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.close()
         assert await line.wait_gone() == "closed"
@@ -88,7 +88,7 @@ def test_the_other_side_closing_is_told_once() -> None:
     run(script)
 
 
-def test_a_reset_is_told_as_one() -> None:
+def test_a_reset_is_reported_as_one() -> None:
     async def script(line: Line, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(encode(b"{}"))
         await asyncio.wait_for(line.came.wait(), WAIT)
@@ -142,7 +142,7 @@ def test_a_peer_that_does_not_read_is_cut_off() -> None:
             sent += 1
             assert sent < 100
         assert line.reasons == [], "the end must not be told from inside send"
-        assert await line.wait_gone() == "does not read"
+        assert await line.wait_gone() == "does not read its messages"
 
     run(script, max_queued=1_000_000)
 
@@ -163,7 +163,7 @@ def test_messages_to_a_peer_that_has_gone_are_not_logged(caplog: pytest.LogCaptu
     assert caplog.records == []
 
 
-def test_nobody_waits_for_a_connection_that_is_closed_before_it_is_made() -> None:
+def test_a_connection_that_is_closed_before_it_is_made_is_not_waited_for() -> None:
     """A listener that is closed drops the connections that it has just accepted."""
 
     async def main() -> None:

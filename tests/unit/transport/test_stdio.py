@@ -13,7 +13,7 @@ from raydap.wire.framing import encode
 
 WAIT = 20.0
 
-# Answers every message with its text in upper case, and prints where it must not matter.
+# Answers every message with its text in upper case, and prints where output must not disturb DAP.
 ECHO = """
 import asyncio, os, sys
 from raydap.transport import stdio
@@ -98,6 +98,6 @@ def test_a_reader_that_leaves_ends_it(size: int) -> None:
         process.stdout.close()
         process.stdin.write(encode(b'"' + b"x" * size + b'"'))
         process.stdin.flush()
-        # Standard input stays open: the end is noticed by writing.
+        # Standard input stays open, so only a write can notice the end.
         err = process.stderr.read()
         assert err.endswith(b"gone: connection reset\n")

@@ -12,7 +12,7 @@ from raydap.wire.framing import encode
 WAIT = 10.0
 
 
-def test_the_chosen_port_is_told_and_differs_per_listener() -> None:
+def test_the_chosen_port_is_reported_and_differs_per_listener() -> None:
     async def main() -> None:
         listeners = [await tcp.listen("127.0.0.1", 0, lambda: Peer(print, print)) for _ in range(2)]
         assert listeners[0].port != listeners[1].port
@@ -24,7 +24,7 @@ def test_the_chosen_port_is_told_and_differs_per_listener() -> None:
 
 
 def test_what_the_other_side_says_first_waits_for_the_caller() -> None:
-    """debugpy sends two events as soon as it is connected; the caller has to know the peer before they come."""
+    """debugpy sends two events at once after it is connected. The caller must have the peer before they arrive."""
 
     async def main() -> None:
         async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -51,7 +51,7 @@ def test_what_the_other_side_says_first_waits_for_the_caller() -> None:
 
 
 def test_a_port_without_listener_refuses() -> None:
-    # A bound socket that does not listen refuses, and nobody else can take its port meanwhile.
+    # A bound socket that does not listen refuses connections, and keeps its port from other programs.
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         port = bound.getsockname()[1]
@@ -62,7 +62,7 @@ def test_a_port_without_listener_refuses() -> None:
 
 
 def test_no_answer_is_a_timeout() -> None:
-    """A listener with a full backlog leaves further connections hanging."""
+    """A listener with a full backlog neither accepts nor refuses further connections."""
 
     async def main() -> None:
         with socket.socket() as silent:
@@ -83,12 +83,12 @@ def test_no_answer_is_a_timeout() -> None:
 
 @pytest.mark.parametrize("host", ["no.such.host.invalid", "x" * 70 + ".example"])
 def test_a_bad_name_is_an_os_error(host: str) -> None:
-    with pytest.raises(OSError):  # noqa: PT011  # Resolvers differ in what they say.
+    with pytest.raises(OSError):  # noqa: PT011  # Resolvers raise different messages.
         asyncio.run(tcp.dial(host, 1, print, print, WAIT))
 
 
 def test_a_silent_link_is_probed() -> None:
-    """A vanished machine sends nothing; what is not acknowledged within 30 s ends the connection."""
+    """A machine that has vanished sends nothing. The connection ends if data is not acknowledged within 30 s."""
 
     async def main() -> None:
         async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

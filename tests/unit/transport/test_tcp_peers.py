@@ -1,4 +1,4 @@
-"""Whose connections a port without a token accepts."""
+"""A port without a token accepts only connections of this user."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ from raydap.transport.tcp_peers import refusal
 
 WAIT = 30.0
 
-# It ends when raydap ends the connection.
+# This program ends when raydap closes the connection.
 STRANGER = """
 import os, socket, sys
 "".encode("idna")  # The other user may not be able to read this module.
@@ -56,14 +56,14 @@ def connect(listener: socket.socket) -> tuple[socket.socket, socket.socket]:
     return client, listener.accept()[0]
 
 
-def test_those_of_this_user_are_accepted(listener: socket.socket) -> None:
+def test_connections_of_this_user_are_accepted(listener: socket.socket) -> None:
     client, accepted = connect(listener)
     with client, accepted:
         assert refusal(accepted) == ""
 
 
 @only_root
-def test_those_of_another_user_are_refused(listener: socket.socket) -> None:
+def test_connections_of_another_user_are_refused(listener: socket.socket) -> None:
     with stranger(*listener.getsockname()[:2]) as process:
         with listener.accept()[0] as accepted:
             assert refusal(accepted) == "it belongs to the user with the id 65534"
@@ -71,8 +71,8 @@ def test_those_of_another_user_are_refused(listener: socket.socket) -> None:
 
 
 @pytest.mark.parametrize("reset", [False, True])
-def test_one_that_has_ended_already_is_refused(listener: socket.socket, reset: bool) -> None:
-    """Its owner is in no list any more, but what it has sent can still be read."""
+def test_a_connection_that_has_ended_already_is_refused(listener: socket.socket, reset: bool) -> None:
+    """No list shows the owner any more, but the data that it has sent can still be read."""
     client, accepted = connect(listener)
     with accepted:
         client.sendall(b"stop everything")
@@ -81,7 +81,7 @@ def test_one_that_has_ended_already_is_refused(listener: socket.socket, reset: b
         polling = select.poll()
         polling.register(accepted, select.POLLRDHUP)
         assert polling.poll(WAIT * 1000)
-        assert refusal(accepted) == "its peer has ended it already"
+        assert refusal(accepted) == "its peer has already closed it"
 
 
 def test_a_program_outside_this_network_namespace_is_accepted(listener: socket.socket, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A line is read from a Unix socket, and nothing of what follows, however the peer sends it."""
+"""A line is read from a Unix socket without the bytes after it, however the peer sends it."""
 
 import asyncio
 import os
@@ -14,14 +14,14 @@ from raydap import private_listener
 from raydap.transport import unix
 
 TURNS = 5
-"""The event loop reads what has come within so many turns."""
+"""In this many turns, the event loop reads all data that has arrived."""
 
 Pair = tuple[socket.socket, socket.socket]
 
 
 @pytest.fixture
 def pair() -> Iterator[Pair]:
-    """Ours, and the peer's."""
+    """Yield the socket under test and its peer."""
     ours, peer = socket.socketpair()
     ours.setblocking(False)
     with ours, peer:
@@ -79,12 +79,12 @@ def test_the_longest_line(pair: Pair) -> None:
 
 
 def test_a_peer_that_says_nothing(pair: Pair) -> None:
-    with pytest.raises(TimeoutError, match=r"nothing came within 0\.01 s"):
+    with pytest.raises(TimeoutError, match=r"no data came within 0\.01 s"):
         asyncio.run(unix.read_line(pair[0], 0.01))
 
 
 def test_without_a_free_descriptor_a_connection_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No error reaches the event loop."""
+    """The event loop gets no error."""
     monkeypatch.setattr(private_listener, "ACCEPT_DELAY_S", 0.0)
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
 

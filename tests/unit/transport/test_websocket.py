@@ -1,4 +1,4 @@
-"""WebSocket on real sockets: the library's own client, and raw frames where that one would not send them."""
+"""WebSocket on real sockets, with the library's own client, and with raw frames that it would not send."""
 
 import asyncio
 import contextlib
@@ -25,7 +25,7 @@ UPGRADE = (
 
 
 class Server:
-    """Accepts WebSockets; keeps what they say and how they end."""
+    """A server that accepts WebSockets, and keeps their messages and the reasons of their ends."""
 
     def __init__(self, refusal: Refusal | None = None, **peer_options: Any) -> None:
         self.refusal = refusal
@@ -86,7 +86,7 @@ def with_client(script: Callable[[Server, ClientConnection], Awaitable[None]], s
 
 
 async def raw(host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A connection after its handshake, without a library."""
+    """Open a connection and do its handshake without a library."""
     reader, writer = await asyncio.open_connection(host, port)
     writer.write(UPGRADE)
     assert (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), WAIT)).startswith(b"HTTP/1.1 101 ")
@@ -94,14 +94,14 @@ async def raw(host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.Strea
 
 
 def frame(opcode: int, data: bytes, fin: bool = True) -> bytes:
-    """As a client sends it; the mask is zero."""
+    """Return a frame as a client sends it. Its mask is zero."""
     size = len(data)
     length = bytes([0x80 | size]) if size < 126 else b"\xff" + struct.pack("!Q", size)
     return bytes([0x80 * fin | opcode]) + length + bytes(4) + data
 
 
 async def close_code(reader: asyncio.StreamReader) -> int:
-    """Of the close frame that comes next; then the connection has to end."""
+    """Return the code of the close frame that comes next, after which the connection must end."""
     head = await asyncio.wait_for(reader.readexactly(2), WAIT)
     assert head[0] == 0x88
     body = await asyncio.wait_for(reader.readexactly(head[1]), WAIT)
@@ -125,7 +125,7 @@ def test_a_message_may_come_in_fragments_with_a_ping_between() -> None:
     async def script(server: Server, host: str, port: int) -> None:
         reader, writer = await raw(host, port)
         whole = '{"ä":1}'.encode()
-        # The cut goes through a character.
+        # The cut is in the middle of a character.
         writer.write(
             frame(1, whole[:3], fin=False) + frame(9, b"hello") + frame(0, b"", fin=False) + frame(0, whole[3:])
         )
@@ -204,7 +204,7 @@ def test_our_close_writes_what_is_queued_and_says_nothing() -> None:
     with_client(script)
 
 
-def test_the_client_s_close_is_answered_and_its_reason_told() -> None:
+def test_the_client_s_close_is_answered_and_its_reason_reported() -> None:
     async def script(server: Server, client: ClientConnection) -> None:
         await client.close(1001, "lunch")
         assert await server.reason() == "closed: lunch"
@@ -219,7 +219,7 @@ def test_a_client_that_does_not_read_is_cut_off() -> None:
         for _ in range(100):
             server.peers[0].send(b"x" * 1_000_000)
         assert server.reasons.empty(), "the end must not be told from inside send"
-        assert await server.reason() == "does not read"
+        assert await server.reason() == "does not read its messages"
         writer.close()
 
     run(script, Server(max_queued=1_000_000))
@@ -258,7 +258,7 @@ def test_what_is_no_handshake_is_refused(request_: bytes, status: bytes) -> None
         reader, writer = await asyncio.open_connection(host, port)
         writer.write(request_)
         answer = await asyncio.wait_for(reader.read(), WAIT)
-        # What cannot even be parsed gets no answer from some versions of the library.
+        # Some versions of the library do not answer a request that they cannot parse.
         assert answer == b"" or answer.startswith(b"HTTP/1.1 " + status)
         assert server.peers == []
         writer.close()

@@ -1,17 +1,19 @@
-/** The page of a comparison in HTML. It loads its own script only, and takes the colours of the theme. */
+/** The comparison page in HTML. It loads only its own script, and has the colours of the theme. */
 
 import type { Change, Comparison, ComparisonGroup, Histogram, Share, Statistics } from '../protocol/messages';
 import { markup, page, type Trusted } from './page';
 
-/** What the user has asked for, and what came of it: an answer, or a sentence about what is wrong. */
+/** A comparison that the user has requested, with its answer or its problem. */
 export interface Compared {
   readonly expression: string;
-  /** A set; empty for all that are stopped. */
+  /** The set of workers; empty for all stopped workers. */
   readonly select: string;
-  /** Whether values are kept, and whether they are compared with. */
+  /** Whether earlier values are kept. */
   readonly kept: boolean;
+  /** Whether the values are compared with the kept ones. */
   readonly since: boolean;
   readonly answer?: Comparison;
+  /** A sentence for the user. */
   readonly problem?: string;
 }
 
@@ -47,11 +49,15 @@ const STYLE = `
   svg.histogram rect { fill: var(--vscode-charts-blue); }
 `;
 
+/** The number of values that the summary lists. */
 const MAX_LISTED = 6;
-/** The summary cuts longer values: a tensor may fill pages. */
+/** The number of characters of a value in the summary. The text of a tensor may fill pages. */
 const MAX_LENGTH = 40;
 
-/** With `isMoved` the values are from before the last stop. `nonce` is a new random word for each page; it allows the page's own style and the script at the URI. */
+/**
+ * Return the page. `nonce` is a new random word for each page, which permits the page's own style and the script at the
+ * URI `script`. `isMoved` means that workers have stopped or continued since the comparison.
+ */
 export function comparisonPage(compared: Compared, nonce: string, script: string, isMoved = false): string {
   const { expression, select, kept, since, answer, problem } = compared;
   const box = markup`<input type="checkbox" name="since"${since ? markup` checked` : ''}>`;
@@ -69,7 +75,7 @@ ${answer === undefined ? '' : results(answer)}`;
   return page({ title: expression, style: STYLE, body, nonce, script });
 }
 
-/** The page's script shows the line as soon as a worker moves. */
+/** Return the line that marks the values as old. The page's script shows it as soon as a worker moves. */
 function movedLine(isMoved: boolean): Trusted {
   return markup`<p class="moved" role="status"${isMoved ? '' : markup` hidden`}>Workers have moved since: these are the
 values from before. Compare again.</p>`;
@@ -85,7 +91,7 @@ ${groups.length === 0 ? '' : table(groups)}
 ${silent.length === 0 ? '' : markup`<p>${silent.length} did not answer in time.</p>`}`;
 }
 
-/** How often there is each value, the most frequent one first: "23 × 0.5, 1 × nan". */
+/** Return the number of times that each value occurs, the most frequent first, like "23 × 0.5, 1 × nan". */
 export function summaryOf({ groups, silent }: Comparison): string {
   const values = groups.filter(({ error }) => error === undefined).reverse();
   const parts = values.slice(0, MAX_LISTED).map(({ members, value = '' }) => `${members.length} × ${shortened(value)}`);
@@ -104,7 +110,7 @@ function shortened(value: string): string {
   return line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH - 1)}…` : line;
 }
 
-/** A value is usual if it is the single most frequent one, which is the last. Otherwise all are different. */
+/** Return the table of values. The last value is marked as usual if it is more frequent than any other value. */
 function table(groups: readonly ComparisonGroup[]): Trusted {
   const values = groups.filter(({ error }) => error === undefined);
   const [last, before] = [values.at(-1), values.at(-2)];
@@ -122,13 +128,13 @@ ${groups.map((group) => row(group, kind(group)))}
 
 function row(group: ComparisonGroup, kind: string): Trusted {
   const { members, label, value, error, type = '', difference = '', partial } = group;
-  const apart = [difference, partial ? 'not all of it is compared' : ''].filter((text) => text !== '').join(', ');
+  const apart = [difference, partial ? 'only partly compared' : ''].filter((text) => text !== '').join(', ');
   return markup`<tr class="${kind}"><td>${share({ members, label })}</td><td class="count">${members.length}</td>
 <td class="value">${error ?? value ?? ''}</td><td class="type">${type}</td><td>${apart}</td></tr>
 `;
 }
 
-/** A click goes to the first of them. */
+/** Return a button with the name of these threads. A click on it selects the first of them in VS Code. */
 function share({ members, label }: Share): Trusted {
   const first = members[0] ?? '';
   return markup`<button type="button" class="members" data-thread="${first}" title="Go to the first of them">${label}</button>`;

@@ -39,8 +39,8 @@ def of_breakpoint(spec: dict[str, object]) -> BarrierTerms | None:
         time = _TIME.fullmatch(word)
         name = "seconds" if time is not None else "count"
         if name in limits or (time is None and _COUNT.fullmatch(word) is None):
-            raise ValueError(f"{_SYNTAX}; `{word}` cannot follow.")
+            raise ValueError(f"{_SYNTAX}; `{word}` is not allowed there.")
         limits[name] = float(word) if time is None else float(time[1]) * _SECONDS[time[2]]
         if not limits[name]:
-            raise ValueError(f"{_SYNTAX}; `{word}` is not above 0.")
+            raise ValueError(f"{_SYNTAX}; `{word}` must be greater than 0.")
     return BarrierTerms(int(limits.get("count", 0)), limits.get("seconds", 0.0))

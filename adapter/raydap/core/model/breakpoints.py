@@ -16,7 +16,7 @@ from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol import messages
 from raydap.protocol.types import ClientId, Handle, WorkerKey
 
-WAITING = "No worker has set this breakpoint yet; each one that is attached gets it."
+WAITING = "No worker has set this breakpoint yet; raydap sets it in every worker that it attaches to."
 
 _PLACE = {"line", "column", "name"}
 """The keys of a spec that determine the place of a breakpoint."""

@@ -288,7 +288,9 @@ class Request:
         if isinstance(error, ProblemError):
             problem = error.problem
         else:
-            problem = Problem(Code.INTERNAL, f"raydap could not do {self.command}; please report it with the log.")
+            problem = Problem(
+                Code.INTERNAL, f"raydap failed to handle {self.command}; please report this with the log."
+            )
         self._refuse(str(problem), problem.body())
 
     def _refuse(self, message: str, body: Body) -> None:
@@ -298,7 +300,7 @@ class Request:
     def _answer(self) -> bool:
         """Mark the request as answered. Return whether the answer is still wanted."""
         if self.answered and not self._cancelled:
-            raise RuntimeError(f"request {self.seq} ({self.command}) is answered twice")
+            raise RuntimeError(f"request {self.seq} ({self.command}) was answered twice")
         wanted, self.answered = not self.answered, True
         if self.client.open.get(self.seq) is self:
             del self.client.open[self.seq]

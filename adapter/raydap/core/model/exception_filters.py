@@ -31,7 +31,7 @@ def parse(arguments: dict[str, object]) -> ExceptionFilters:
         raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
     names = [*filters, *(option["filterId"] for option in options)]
     if any(name not in FILTERS for name in names):
-        text = f'The argument "filters" may hold only {", ".join(FILTERS)}.'
+        text = f'The argument "filters" may contain only {", ".join(FILTERS)}.'
         raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
     conditions = {option["filterId"]: option.get("condition") for option in options}
     # A filter that is also listed without a condition always stops.

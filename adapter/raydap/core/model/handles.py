@@ -47,7 +47,7 @@ class Handles:
         """Return a new handle that belongs to no worker, as for breakpoints. Raises OverflowError after 2^31."""
         handle = self._next
         if handle > LAST:
-            raise OverflowError("all 2^31 handles are used; the session has to be started again")
+            raise OverflowError("all 2^31 handles are used; start the session again")
         self._next += 1
         return Handle(handle)
 
@@ -62,13 +62,13 @@ class Handles:
             (_, local), scope = bound
             return Target(kind, scope.worker, local, scope)
         if bound is None and type(handle) is int and FIRST <= handle < self._next:
-            text = f"The {_what(kind, handle)} is no longer valid because its worker has gone on; refresh the view."
+            text = f"The {_what(kind, handle)} is no longer valid because its worker has resumed; refresh the view."
             raise ProblemError(Problem(Code.STALE_ID, text))
         raise self.unknown(kind, handle)
 
     def unknown(self, kind: Kind, handle: object) -> ProblemError:
         """Return the error for a handle that its client has never received."""
-        text = f"The {_what(kind, handle)} is not one that raydap gave out; refresh the view."
+        text = f"The {_what(kind, handle)} is not one of raydap's; refresh the view."
         return ProblemError(Problem(Code.STALE_ID, text))
 
     def _bind(self, key: "_Key", scope: "Scope") -> Handle:

@@ -10,7 +10,7 @@ class WorkerRefusedError(ProblemError):
     """A worker's failed response. The client gets the worker's own message; the error number is for the log."""
 
     def __init__(self, reply: Envelope) -> None:
-        super().__init__(Problem(Code.WORKER_BROKEN, reply.message or "The worker gives no reason."))
+        super().__init__(Problem(Code.WORKER_BROKEN, reply.message or "The worker gave no reason."))
         self.reply = reply
 
 

@@ -158,7 +158,7 @@ class Run:
         """Fail the future of a client that has left."""
         waiting = self.begun.pop(client, None)
         if waiting is not None:
-            waiting.set_exception(ProblemError(Problem(Code.WRONG_ORDER, "The client has left.")))
+            waiting.set_exception(ProblemError(Problem(Code.WRONG_ORDER, "The client has disconnected.")))
 
     def end(self, error: ProblemError) -> None:
         """End everything that waits for this run: questions fail with `error`, and checks of files count as done."""

@@ -274,16 +274,16 @@ class Worker:
         """
         asked = Asked(command, self.context.now + timeout_s)
         if self.stage is AttachStage.GONE:
-            text = sentence(f"{self} is gone, so {command} has no answer.")
+            text = sentence(f"{self} has ended, so {command} has no answer.")
             asked.set_exception(ProblemError(Problem(Code.WORKER_GONE, text)))
             return asked
         seq = Seq(self._seq + 1)
         message = envelope.request(seq, command, arguments)
         if len(message) > MESSAGE_LIMIT:
-            text = f"{command} has more bytes than debugpy reads at once ({MESSAGE_LIMIT}); send less."
+            text = f"{command} is longer than debugpy can read ({MESSAGE_LIMIT} bytes); send less."
             asked.set_exception(ProblemError(Problem(Code.BAD_ARGUMENT, text)))
         elif len(message) >= _LONG and self._unanswered + len(message) > UNANSWERED_LIMIT:
-            text = f"{self} has not answered the long requests before {command}; send it again when it has."
+            text = f"{self} has not answered earlier long requests; send {command} again when it has."
             asked.set_exception(ProblemError(Problem(Code.WORKER_SILENT, sentence(text))))
         else:
             if len(message) >= _LONG:

@@ -17,7 +17,7 @@ def barriers(state: State, _: Request, arguments: BarriersArguments) -> Barriers
     no longer exists.
     """
     if arguments.barrier is not None and arguments.barrier not in state.barriers:
-        text = f"No worker waits at a barrier {arguments.barrier} any more; raydap/barriers lists them."
+        text = f"Barrier {arguments.barrier} no longer exists; raydap/barriers lists the current barriers."
         raise ProblemError(Problem(Code.STALE_ID, text))
     if arguments.action is not None:
         for wait in [each for each in state.barriers.values() if arguments.barrier in (None, each.id)]:

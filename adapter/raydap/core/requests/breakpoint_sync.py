@@ -11,7 +11,7 @@ from raydap.core.workers import attach, barriers, prepared
 from raydap.protocol.raydap_messages import BreakpointList, BreakpointsArguments, SetBreakpoint
 from raydap.protocol.types import Handle
 
-_UNSET = {"verified": False, "message": "An observer sets no breakpoints."}
+_UNSET = {"verified": False, "message": "Observers cannot set breakpoints."}
 
 
 def set_breakpoints(state: State, request: Request, arguments: dict[str, object]) -> Flow[None]:

@@ -67,13 +67,13 @@ def compare(state: State, request: Request, arguments: CompareArguments) -> Flow
 def _check_names(kept: Mapping[str, object], arguments: CompareArguments) -> None:
     if arguments.baseline is not None and arguments.baseline not in kept:
         known = f"there are {', '.join(kept)}" if kept else "none is kept"
-        text = f'No values are kept under "{arguments.baseline}" ({known}); keep some with the argument "keep".'
+        text = f'No values are kept as "{arguments.baseline}" ({known}); keep some with the argument "keep".'
         raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
     if arguments.keep is None:
         return
     selecting.check_name(arguments.keep, "a baseline")
     if arguments.keep not in kept and len(kept) >= MAX_KEPT:
-        text = f"Values are kept under {MAX_KEPT} names; use one of these again."
+        text = f"raydap keeps values under at most {MAX_KEPT} names; reuse one of them."
         raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
 
 

@@ -75,7 +75,7 @@ def _hang(state: State, request: Request, select: str | None, rest: str) -> Flow
 
 def _compare(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
     if not rest:
-        raise ProblemError(Problem(Code.BAD_ARGUMENT, "An expression has to follow: /compare loss."))
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, "Give an expression, for example: /compare loss."))
     compared = CompareArguments(expression=rest, select=select)
     return folded_tables.of_comparison((yield from comparison.compare(state, request, compared)))
 
@@ -95,7 +95,7 @@ def _since(state: State, request: Request, select: str | None, rest: str) -> Flo
 def _named(rest: str, command: str) -> tuple[str, str]:
     name, _, expression = rest.partition(" ")
     if not expression.strip():
-        text = f"A name and an expression have to follow: /{command} before loss."
+        text = f"Give a name and an expression, for example: /{command} before loss."
         raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
     return name, expression.strip()
 
@@ -103,7 +103,7 @@ def _named(rest: str, command: str) -> tuple[str, str]:
 def _step(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
     focus = request.client.view.focus
     if rest not in ("", "apart") or focus is None or not focus.is_held:
-        text = "Select a stopped worker, and give /step or /step apart: all at its line step over it."
+        text = "Select a stopped worker, then give /step or /step apart: every worker at its line steps over it."
         raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
     step = StepThreadsArguments(
         thread_id=focus.handle,
@@ -118,7 +118,7 @@ def _step(state: State, request: Request, select: str | None, rest: str) -> Flow
 def _continue(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
     chosen = _one_set("continue", select, rest)
     resumed = yield from multi_thread.continue_threads(state, request, ContinueThreadsArguments(select=chosen))
-    return f"{len(resumed.threads)} run on."
+    return f"{len(resumed.threads)} resumed."
 
 
 def _one_set(command: str, select: str | None, rest: str) -> str | None:
@@ -131,7 +131,7 @@ def _one_set(command: str, select: str | None, rest: str) -> str | None:
 def _barriers(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
     yield from ()
     if select is not None or rest not in ("", "show", "release"):
-        text = "Give /barriers alone, /barriers show or /barriers release."
+        text = "Use /barriers, /barriers show or /barriers release."
         raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
     found = barrier_list.barriers(state, request, BarriersArguments()).barriers
     if rest:
@@ -148,10 +148,10 @@ def _sets(state: State, request: Request, select: str | None, rest: str) -> Flow
         wanted = SetsArguments(name=name[1:])
     elif name:
         if not text.strip():
-            raise ProblemError(Problem(Code.BAD_ARGUMENT, f"A set has to follow: /sets {name} actor:Trainer."))
+            raise ProblemError(Problem(Code.BAD_ARGUMENT, f"Give a set, for example: /sets {name} actor:Trainer."))
         wanted = SetsArguments(name=name, select=text.strip())
     kept = selecting.sets(state, request, wanted).sets
-    return "\n".join(f"{each.name}: {each.select}" for each in kept) or "No set is kept."
+    return "\n".join(f"{each.name}: {each.select}" for each in kept) or "There are no named sets."
 
 
 def _help(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
@@ -178,16 +178,19 @@ COMMANDS: dict[str, _Command] = {
 USAGE = [
     ("/stacks [SET]", "the stacks of all stopped threads, or of those in a set, as one tree"),
     ("/locals [SET]", "the same with the local variables where stacks end, equal ones together"),
-    ("/allstacks [SET]", "the stacks of the workers that run, too, which are not stopped for it"),
-    ("/hang [SET]", "what each worker waits for, from the driver down, or from those in a set; deadlocks are named"),
-    ("/compare EXPRESSION", "its value in each of them, equal ones together"),
-    ("/keep NAME EXPRESSION", "the same, and the values are kept under this name"),
-    ("/since NAME EXPRESSION", "the same, and who has changed since then"),
-    ("/step", "the worker that you look at and all others at its line step over it; then who is where"),
+    ("/allstacks [SET]", "also the stacks of running workers, which are not stopped"),
+    ("/hang [SET]", "what each worker waits for, starting at the driver or at the workers in a set, and deadlocks"),
+    ("/compare EXPRESSION", "the value in each stopped thread, grouped by equal values"),
+    ("/keep NAME EXPRESSION", "the same, and keep the values under this name"),
+    ("/since NAME EXPRESSION", "the same, and show what has changed since then"),
+    ("/step", "step the selected worker and all others at its line, and show where they stop"),
     ("/step apart", "the same again and again, until they are at different lines"),
-    ("/continue [SET]", "all stopped threads run on, or those in a set"),
-    ("/barriers", "who waits at a barrier for whom; /barriers show shows them, /barriers release lets them run on"),
+    ("/continue [SET]", "resume all stopped threads, or the threads in a set"),
+    (
+        "/barriers",
+        "which workers wait at barriers, and which are missing; show: stop at them now; release: resume them",
+    ),
     ("/in SET /compare EXPRESSION", "the same for a set, such as actor:Trainer not rank:0"),
-    ("/sets", "the sets that are kept; /sets NAME SET keeps one, /sets -NAME drops it"),
+    ("/sets", "the named sets; /sets NAME SET adds one, /sets -NAME removes it"),
     ("/help", "these lines"),
 ]

@@ -15,12 +15,12 @@ from raydap.errors import Code, Problem, ProblemError
 _REFUSALS = {
     Role.UNTRUSTED: (
         Code.NOT_ADMITTED,
-        'This hub wants its token: give the argument "token" to attach, or connect by raydap connect.',
+        'This hub requires its token: give the argument "token" to attach, or connect with raydap connect.',
     ),
     Role.JOINING: (Code.OTHER_SESSION, "A child session may send {} only after an attach with its ticket."),
     Role.OBSERVER: (
         Code.OBSERVER,
-        '{} is not for observers; attach without the argument "role" to change anything.',
+        'Observers cannot send {}; attach without the argument "role" to send it.',
     ),
 }
 """The error for a client whose role does not allow a request. The other roles allow every request."""

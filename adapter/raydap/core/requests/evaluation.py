@@ -23,7 +23,7 @@ from raydap.protocol.value_messages import EvaluateThreadsArguments, Evaluation,
 MAX_TIMEOUT_S = 3600.0
 """The longest time, in seconds, that a client may wait for the results of many threads."""
 
-_NO_FRAME = Problem(Code.NOT_STOPPED, "It runs, or none of the frames on top of its stack is yours.")
+_NO_FRAME = Problem(Code.NOT_STOPPED, "The thread is running, or the top of its stack has no code of yours.")
 
 Reply = Mapping[str, object] | ProblemError
 """A worker's answer with `result` and `type`, or the reason why there is none."""
@@ -129,7 +129,7 @@ def evaluate(state: State, thread: Thread, expression: str, timeout_s: float) ->
     except ProblemError as error:
         if error.problem.code is not Code.WORKER_SILENT:
             raise
-        text = f"It has no result after {timeout_s:g} s; it may be busy, or wait for a stopped thread."
+        text = f"No result after {timeout_s:g} s; the thread may be busy, or wait for a stopped thread."
         raise ProblemError(Problem(Code.WORKER_SILENT, text)) from None
 
 
@@ -139,7 +139,7 @@ def reason(error: ProblemError) -> str:
         return error.problem.text
     # debugpy sends a whole traceback; its last line names the exception.
     lines = [line for line in (error.reply.message or "").splitlines() if line.strip()]
-    return lines[-1].strip() if lines else "It failed without a word."
+    return lines[-1].strip() if lines else "The expression failed without an error message."
 
 
 def _evaluation(thread: Thread, reply: Reply) -> Evaluation:

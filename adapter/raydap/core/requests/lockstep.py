@@ -60,7 +60,7 @@ def _step(
     replies = yield from state.parts.gather(flows, request.client)
     refused = [thread for thread, reply in replies.items() if isinstance(reply, ProblemError)]
     for thread in refused:
-        state.log("warning", f"{thread.worker} does not step: {replies[thread]}")
+        state.log("warning", f"the step of {thread.worker} failed: {replies[thread]}")
         arrivals.arrived(thread)
     return refused
 

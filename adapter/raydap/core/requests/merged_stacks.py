@@ -111,7 +111,7 @@ def _stack(state: State, thread: Thread, has_locals: bool) -> Flow[_Stack]:
     frames = [frame for frame in frames_of(load_body(reply)) if not is_library_frame(frame)][::-1]
     variables = (yield from _variables(state, thread, frames)) if has_locals else []
     if thread.stop is not stop:
-        raise ProblemError(Problem(Code.NOT_STOPPED, "It runs on."))
+        raise ProblemError(Problem(Code.NOT_STOPPED, "The thread has been resumed."))
     places = [(name, paths.to_client(path, folder), line) for name, path, line in map(location, frames)]
     return _Stack([Place(*each) for each in places], variables)
 

@@ -185,5 +185,5 @@ def focused_thread(state: State, client: Client) -> Thread:
     for thread in state.stopped.values():
         if client.may_name(thread.worker):
             return thread
-    text = "No worker is stopped, so nobody can answer that; wait for a stop, or pause a worker."
+    text = "No worker is stopped, so none can answer that; wait for a stop, or pause a worker."
     raise ProblemError(Problem(Code.NOT_STOPPED, text))

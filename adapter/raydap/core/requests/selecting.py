@@ -137,10 +137,14 @@ def sets(state: State, _: object, arguments: SetsArguments) -> WorkerSets:
         else:
             # `parse` also gets the new set under its name, so that it detects a set that contains itself.
             if parse(text, {**kept, name: text}).where:
-                text = "A set that is kept has no where, because it is part of others; add it when you use the set."
+                text = (
+                    'A named set has no "where", because other sets may contain it; add "where" when you use the set.'
+                )
                 raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
             if len(kept) >= MAX_KEPT:
-                raise ProblemError(Problem(Code.BAD_ARGUMENT, f"{MAX_KEPT} sets are kept; drop one first."))
+                raise ProblemError(
+                    Problem(Code.BAD_ARGUMENT, f"There are already {MAX_KEPT} named sets; remove one first.")
+                )
             kept[name] = text
     return WorkerSets(sets=tuple(KeptSet(name=name, select=text) for name, text in kept.items()))
 
@@ -154,7 +158,9 @@ def check_name(name: str, of: str) -> None:
 def _parsed(state: State, client: Client, text: str) -> WorkerSet:
     wanted = parse(text, state.run.sets)
     if wanted.where and client.role is Role.OBSERVER:
-        raise ProblemError(Problem(Code.OBSERVER, "An observer evaluates nothing, so its sets have no where."))
+        raise ProblemError(
+            Problem(Code.OBSERVER, 'Observers cannot evaluate expressions, so their sets have no "where".')
+        )
     return wanted
 
 
@@ -168,7 +174,9 @@ def _known(state: State, names: Iterable[str]) -> list[WorkerKey]:
     keys = [WorkerKey(name) for name in names]
     for key in keys:
         if not is_listed(state, key):
-            raise ProblemError(Problem(Code.STALE_ID, f'There is no worker "{key}" any more; refresh the view.'))
+            raise ProblemError(
+                Problem(Code.STALE_ID, f'There is no worker "{key}", or it has ended; refresh the view.')
+            )
     return keys
 
 

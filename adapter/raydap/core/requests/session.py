@@ -49,7 +49,7 @@ def attach(state: State, request: Request, arguments: dict[str, object]) -> Flow
     shared = msgspec.structs.replace(wanted, auto_attach=True)
     same = shared in (state.run.settings, complete_by_hub(state, AttachSettings()))
     if state.run.settings is not None and not same and not holding.make_room(state):
-        text = "This raydap debugs something else already; join it by attach without arguments, or start another one."
+        text = "This raydap already debugs something else; join it by attach without arguments, or start another one."
         raise ProblemError(Problem(Code.OTHER_SESSION, text))
     role = Role.OBSERVER if settings.role == "observer" else child_sessions.role_for(client, wanted, arguments)
     run = state.run
@@ -77,7 +77,7 @@ def _join(state: State, request: Request, settings: AttachSettings) -> Flow[None
     run = state.run
     yield from run.started
     if request.answered or client.stage is not ClientStage.INITIALIZED:
-        raise ProblemError(Problem(Code.WRONG_ORDER, "The client has left."))
+        raise ProblemError(Problem(Code.WRONG_ORDER, "The client has disconnected."))
     client.joined = True
     client.join(Role.OBSERVER if settings.role == "observer" else Role.DEBUGGER)
     _initialized(state, client)
@@ -88,7 +88,7 @@ def launch(state: State, request: Request, arguments: dict[str, object]) -> Flow
     client = request.client
     settings = complete_by_hub(state, _settings(client, request.command, LaunchSettings, arguments))
     if settings.role == "observer" or settings.join:
-        text = 'An observer launches nothing, nor does who joins; leave the arguments "role" and "join" out.'
+        text = 'A client that observes or joins cannot launch a program; leave out the arguments "role" and "join".'
         raise ProblemError(Problem(Code.OBSERVER, text))
     if state.run.settings is not None and not holding.make_room(state):
         text = "This raydap debugs something already; join it by attach without arguments, or start another one."

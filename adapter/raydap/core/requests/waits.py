@@ -83,7 +83,7 @@ def _look(
     children = yield from searching
     unread = [key for key, stacks in found.items() if isinstance(stacks, ProblemError)]
     for key in unread:
-        state.log("info", f"{key} does not say what it waits for: {found[key]}")
+        state.log("info", f"the waits of {key} cannot be read: {found[key]}")
     processes = _processes(members, found)
     for child in children:
         entry = forked_waits.entry(members[child.parent].entry, child.pid)
@@ -97,7 +97,7 @@ def _look(
 def _ray_state(state: State, delay_s: float) -> Flow[RayState]:
     number = state.next_question()
     if state.run.program is not None and not state.run.configured:
-        text = "The program does not run yet; ask again after configurationDone."
+        text = "The program is not running yet; send the request again after configurationDone."
         raise ProblemError(Problem(Code.WRONG_ORDER, text))
     answer = state.run.state_questions[number] = Future()
     state.emit(AskRayState(number, delay_s))

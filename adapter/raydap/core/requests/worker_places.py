@@ -41,7 +41,7 @@ def places(state: State, request: Request, arguments: PlacesArguments) -> Flow[P
     for key in keys:
         answer = found[key]
         if isinstance(answer, ProblemError):
-            state.log("info", f"{key} does not say where it is: {answer.problem}")
+            state.log("info", f"the place of {key} cannot be read: {answer.problem}")
             unread.append(key)
         else:
             started = worker_entries.label(state, key).started or UNSET

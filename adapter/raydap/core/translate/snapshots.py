@@ -62,7 +62,7 @@ def answer(thread: Thread, command: str, arguments: dict[str, object]) -> dict[s
 def refused(thread: Thread, code: Code = Code.BLOCKED) -> ProblemError:
     """Return the error for a request that needs a thread which has really stopped."""
     assert thread.snapshot is not None
-    text = f"It is {thread.snapshot.place}, so raydap can only show it; it stops as soon as that returns."
+    text = f"The thread is {thread.snapshot.place}, so raydap can only show its stack. It stops when that call returns."
     return ProblemError(Problem(code, text))
 
 

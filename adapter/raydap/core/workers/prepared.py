@@ -161,9 +161,7 @@ def attach_needed(state: State) -> None:
 
 def refused(state: State, worker: Worker, event: WorkerGone) -> None:
     """Report that a worker cannot be debugged, unless another worker had the same reason, such as another raydap."""
-    text = sentence(
-        f"{worker} cannot be debugged ({event.reason}). It keeps running, and raydap tries again later."
-    )
+    text = sentence(f"{worker} cannot be debugged ({event.reason}). It keeps running, and raydap tries again later.")
     problem = Problem(Code.WORKER_BUSY, text)
     is_known = event.reason in worker.run.refusals
     worker.run.refusals.add(event.reason)

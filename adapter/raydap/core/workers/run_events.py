@@ -58,7 +58,8 @@ def summary(state: State) -> str:
     found = len(run.processes.candidates()) + attached
     if found == 0:
         only_paused = run.settings is not None and run.settings.reach == "paused"
-        paused = f"No worker is paused yet. raydap shows each worker that {'calls breakpoint()' if only_paused else 'stops'}."
+        stops = "calls breakpoint()" if only_paused else "stops"
+        paused = f"No worker is paused yet. raydap shows each worker that {stops}."
     elif run.auto_attach:
         paused = f"Attaching to {found} paused worker{'s' * (found > 1)}, and to every worker that pauses later."
     else:

@@ -67,7 +67,7 @@ def examine_again(state: State) -> None:
             process.ask_at = state.now + LABELS_RETRY_S
     ask_labels(state, [process.candidate for process in late if process.candidate is not None])
     if late:
-        text = "Ray has not reported yet what some paused workers run, so the filters do not apply to them; they stay paused."
+        text = "Ray has not reported yet what some paused workers run, so raydap cannot filter them; they stay paused."
         state.report_once(Problem(Code.FILTER_UNKNOWN, text))
 
 

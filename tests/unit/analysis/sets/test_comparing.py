@@ -1,4 +1,4 @@
-"""Groups of equal values, their distribution, and who has changed."""
+"""Groups of equal values, their distribution, and the members that have changed."""
 
 from typing import Any
 
@@ -113,7 +113,7 @@ def test_the_largest_and_the_nearest_numbers_have_a_histogram(texts: tuple[str, 
     assert found.counts == (1, 0, 0, 0, 0, 0, 0, 0, 0, 1)
 
 
-def test_who_has_changed() -> None:
+def test_changed_members() -> None:
     now = of(plain("1.0"), plain("2.0"), plain("3.5"), plain("4.0"), Summary(error="gone"))
     before = {
         Handle(100 + rank): each.summary for rank, each in enumerate(of(plain("1.0"), plain("1.0"), plain("3.0")))

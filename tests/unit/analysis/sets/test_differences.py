@@ -1,4 +1,4 @@
-"""What is different between two values, in few words."""
+"""Short texts about the differences between two values."""
 
 import pytest
 

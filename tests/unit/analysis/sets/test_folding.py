@@ -1,4 +1,4 @@
-"""Groups of equal answers, and their members in few words."""
+"""Groups of equal answers, and short texts for their members."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Who is in a set, by the examples of docs/usage/sets.md."""
+"""Membership in sets, by the examples of docs/usage/sets.md."""
 
 import re
 from pathlib import Path
@@ -47,7 +47,7 @@ EXAMPLES = {
     "(actor:Trainer or task:prepare) pid:101": "t0 p",
     "loader": "l",
     '"a name: with spaces"': "odd",
-    # Whether `step` is above 100 is not decided here.
+    # A condition on `step` is not evaluated here.
     "actor:Trainer where step > 100": "t0 t1",
 }
 

@@ -1,4 +1,4 @@
-"""The language of sets: what is wrong is pointed at, and whatever comes is read or refused."""
+"""The language of sets: errors name the place of the mistake, and any text is either read or refused."""
 
 import pytest
 from hypothesis import given

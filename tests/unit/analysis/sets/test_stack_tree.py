@@ -21,7 +21,7 @@ def holder(number: int, actor: str = "Trainer") -> Holder:
 
 
 def stack(*lines: int) -> list[Place]:
-    """Outermost first."""
+    """Return the places of these lines, outermost first."""
     return [Place(f"f{line}", "/app/train.py", line) for line in lines]
 
 
@@ -70,19 +70,19 @@ def test_a_deep_stack_is_shortened_in_the_middle() -> None:
     ("stacks", "expected"),
     [
         ([(1, 2), (1, 2), (1, 3), (1, 2)], ["f2 3/4 Trainer{2}"]),
-        # One has left earlier than the other.
+        # One member has left a function that the others are still in.
         ([(1, 2, 4), (1, 2, 4), (1, 2, 4), (9,), (1, 2, 5)], ["f1 4/5 Trainer{3}", "f4 3/5 Trainer{4}"]),
-        # Where half of them are on each side, nobody is missing.
+        # If half of the members are on each side, none counts as missing.
         ([(1, 2), (1, 2), (1, 3), (1, 3)], []),
         ([(1, 2), (1, 3)], []),
         ([(1, 2), (1, 2), (1, 2)], []),
-        # One has gone deeper than the others.
+        # One member is deeper in the stack than the others.
         ([(1, 2), (1, 2), (1, 2, 3)], []),
         ([(1, 2, 3), (1, 2, 3), (1, 2)], ["f3 2/3 Trainer{2}"]),
         ([], []),
     ],
 )
-def test_who_is_missing(stacks: list[tuple[int, ...]], expected: list[str]) -> None:
+def test_missing_members(stacks: list[tuple[int, ...]], expected: list[str]) -> None:
     told = [f"{each.frame.name} {each.count}/{each.of} {each.label}" for each in tree(*stacks).missing(100)]
     assert told == expected
 

@@ -1,4 +1,4 @@
-"""Who can never go on in a graph of those who wait for each other."""
+"""The nodes that can never proceed in a graph of waits."""
 
 import itertools
 import random
@@ -10,8 +10,15 @@ from raydap.analysis.waits.wait_graph import Node, cycle, deadlocks, reachable, 
 
 
 def graph(text: str) -> dict[str, Node]:
-    """Nodes by one letter. `a:bc` waits for both, `a:1/bc` for one of them, `a:1+1/bc` too, and one that has ended is
-    there already; `a` alone goes on. `a:b?` is not certain, and `a:b!` may go on in any case."""
+    """Return nodes from a text with one letter for each.
+
+    a:bc       a waits for both
+    a:1/bc     a waits for one of them
+    a:1+1/bc   the same, and one more target has already ended
+    a          a is not blocked
+    a:b?       the wait is not certain
+    a:b!       a may proceed in any case
+    """
     nodes: dict[str, Node] = {}
     parts = [each.partition(":") for each in text.split()]
     for name in [name for name, _, _ in parts] + [
@@ -52,13 +59,13 @@ def names(nodes: Iterable[Node]) -> str:
         ("a:b b:cd c:b d:a", "abcd", ["abcd"]),
     ],
 )
-def test_who_never_goes_on(text: str, never: str, groups: list[str]) -> None:
+def test_nodes_that_can_never_proceed(text: str, never: str, groups: list[str]) -> None:
     nodes = list(graph(text).values())
     assert names(stuck(nodes)) == never
     assert sorted(names(group) for group in deadlocks(nodes)) == groups
 
 
-def test_the_shortest_and_the_most_certain_cycle_is_told() -> None:
+def test_the_shortest_and_most_certain_cycle_is_chosen() -> None:
     nodes = graph("a:b b:cd c:a? d:e e:a")
     (group,) = deadlocks(list(nodes.values()))
     assert {edge.target.key for edge in cycle(group)} == {"a", "b", "d", "e"}
@@ -76,7 +83,7 @@ def test_a_chain_may_be_long() -> None:
 
 
 def _slowly(nodes: list[Node]) -> set[Node]:
-    """What `stuck` says, by its definition."""
+    """Return what `stuck` should return, computed by its definition."""
     never = set(nodes)
     while True:
         going = {

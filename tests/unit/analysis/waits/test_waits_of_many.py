@@ -1,4 +1,4 @@
-"""A look at many unfinished tasks costs as much for each of them as one at few: lines of Python are counted."""
+"""The cost of each unfinished task does not grow with their number. The tests count lines of Python."""
 
 import sys
 from types import FrameType
@@ -19,7 +19,10 @@ DRIVER = WorkerEntry(
 
 
 def lines(count: int, groups: int) -> int:
-    """The lines for so many tasks, of which eight run in each placement group; without groups, on the nodes."""
+    """Return the lines of Python for `count` tasks, of which eight run in each placement group.
+
+    With `groups` 0 they run on the nodes.
+    """
     of = [f"g{number}" for number in range(groups)] or [""]
     tasks = tuple(
         RayTask(
