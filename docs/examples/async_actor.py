@@ -1,4 +1,4 @@
-"""An async actor: two calls are under way on one event loop, and each stops after its await."""
+"""An async actor: two calls share one event loop, and each stops after its await."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ class Server:
         self.both_here = asyncio.Barrier(2) if hasattr(asyncio, "Barrier") else None
 
     async def answer(self, question: int) -> int:
-        if self.both_here is not None:  # Python 3.10 has no Barrier; there the calls may run one after the other.
+        if self.both_here is not None:  # Python 3.10 has no Barrier, so there the calls may run one after the other.
             await self.both_here.wait()
         answer = question + 40
         breakpoint()

@@ -1,4 +1,4 @@
-"""How to connect an editor to a bridge that listens: what `make demo KEEP=1` prints."""
+"""Instructions to connect an editor to a bridge that listens, which `make demo KEEP=1` prints."""
 
 import json
 
@@ -25,7 +25,7 @@ Emacs with dap-mode: evaluate this
 
 
 def instructions(host: str, port: int, dashboard: str) -> str:
-    """`host` and `port` are where the bridge listens, `dashboard` is the cluster's URL."""
+    """Return the instructions. `host` and `port` are where the bridge listens, `dashboard` is the cluster's URL."""
     configuration = {**VSCODE, "debugServer": port, "dashboard": dashboard}
     vscode = "\n".join("  " + line for line in json.dumps(configuration, indent=2).splitlines())
     return TEXT.format(vscode=vscode, host=host, port=port, dashboard=dashboard)

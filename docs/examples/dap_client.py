@@ -23,7 +23,7 @@ from typing import IO, Any
 
 
 class RequestFailed(Exception):
-    """The adapter refused a request. `body` is the response's body, {} where it has none."""
+    """The adapter has refused a request. `body` is the response's body, {} if it has none."""
 
     def __init__(self, command: str, text: str, body: dict[str, Any]) -> None:
         super().__init__(f"{command}: {text}")
@@ -31,17 +31,18 @@ class RequestFailed(Exception):
 
 
 class Client:
-    """One connection to a debug adapter.
-
-    `received` holds every message of the adapter in order of arrival, `timeout` is in seconds and bounds each wait,
-    and `answers` maps the adapter's own requests (`startDebugging`, ...) to functions from arguments to response
-    body; those without a function are refused.
-    """
+    """One connection to a debug adapter."""
 
     def __init__(self, reader: IO[bytes], writer: IO[bytes], hang_up: Callable[[], None], timeout: float = 30) -> None:
         self.timeout = timeout
+        """The limit of each wait, in seconds."""
         self.received: list[dict[str, Any]] = []
+        """All messages of the adapter, in the order in which they have arrived."""
         self.answers: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+        """Functions for the adapter's own requests (`startDebugging`, ...), from arguments to response body.
+
+        A request that has no function here is refused.
+        """
         self._reader, self._writer, self._hang_up = reader, writer, hang_up
         self._taken: set[int] = set()
         self._pending: dict[int, tuple[str, Future[dict[str, Any]]]] = {}
@@ -53,14 +54,14 @@ class Client:
 
     @classmethod
     def connect(cls, host: str, port: int, timeout: float = 30) -> "Client":
-        """Connects over TCP; raises OSError."""
+        """Connect over TCP. Raises OSError."""
         connection = socket.create_connection((host, port), timeout)
         connection.settimeout(None)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         reader, writer = connection.makefile("rb"), connection.makefile("wb")
 
         def hang_up() -> None:
-            with contextlib.suppress(OSError):  # The adapter was first.
+            with contextlib.suppress(OSError):  # The adapter has closed it first.
                 connection.shutdown(socket.SHUT_RDWR)
             connection.close()
 
@@ -68,7 +69,7 @@ class Client:
 
     @classmethod
     def spawn(cls, command: Sequence[str], timeout: float = 30, **popen: Any) -> "Client":
-        """Starts an adapter that speaks on its stdio; `popen` goes to subprocess.Popen. It ends with the client."""
+        """Start an adapter that uses its stdio and ends with the client. `popen` goes to subprocess.Popen."""
         child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **popen)
         assert child.stdin is not None
         assert child.stdout is not None
@@ -91,21 +92,21 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Hangs up. What is still awaited fails with ConnectionError."""
+        """Close the connection. Requests and waits without a result fail with ConnectionError."""
         self._hang_up()
         self._thread.join(5)
         for stream in (self._writer, self._reader):
-            with contextlib.suppress(OSError):  # Bytes that the adapter never read are of no use to anyone now.
+            with contextlib.suppress(OSError):  # The adapter has not read the last bytes.
                 stream.close()
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        """Every event so far, in order of arrival."""
+        """All events so far, in the order in which they have arrived."""
         with self._changed:
             return [message for message in self.received if message["type"] == "event"]
 
     def send(self, command: str, /, **arguments: Any) -> Future[dict[str, Any]]:
-        """Sends a request without waiting; the future gives the response's body or raises RequestFailed."""
+        """Send a request without waiting. The future returns the response's body, or raises RequestFailed."""
         future: Future[dict[str, Any]] = Future()
         with self._changed:
             if self._closed:
@@ -116,14 +117,14 @@ class Client:
         return future
 
     def request(self, command: str, /, **arguments: Any) -> dict[str, Any]:
-        """Sends a request and waits; returns the response's body, {} where it has none. Raises RequestFailed."""
+        """Send a request, and return the response's body, {} if it has none. Raises RequestFailed and TimeoutError."""
         return self.result(self.send(command, **arguments), command)
 
     def result(self, future: Future[dict[str, Any]], what: str = "response") -> dict[str, Any]:
-        """Waits for what `send` returned."""
+        """Return the result of a future that `send` has returned. Raises TimeoutError after `timeout`."""
         try:
             return future.result(self.timeout)
-        except FutureTimeout:  # Python 3.11 made it the built-in TimeoutError.
+        except FutureTimeout:  # From Python 3.11 on, this is the built-in TimeoutError.
             raise self._timed_out(what, self.timeout) from None
 
     def wait_event(
@@ -133,10 +134,11 @@ class Client:
         unless: Future[dict[str, Any]] | None = None,
         timeout: float | None = None,
     ) -> dict[str, Any]:
-        """Waits for an event and returns its body, each event once over all calls.
+        """Wait for an event that no call has returned yet, and return its body.
 
-        With `unless`, an error of that request ends the wait with that error. `timeout` is in seconds, default the
-        client's. Raises TimeoutError and ConnectionError, whose texts list the events that did come.
+        `where` selects among the events by their bodies. If the request of `unless` fails, its error is raised.
+        `timeout` is in seconds, by default the client's. Raises TimeoutError and ConnectionError, whose texts list the
+        events that have arrived.
         """
         timeout = self.timeout if timeout is None else timeout
         deadline = time.monotonic() + timeout
@@ -166,10 +168,10 @@ class Client:
         filters: Iterable[str] = (),
         **capabilities: Any,
     ) -> dict[str, Any]:
-        """Does the handshake of an editor up to the answer to `request` ("attach" or "launch").
+        """Begin a session as an editor does, up to the answer to `request`. Return the adapter's capabilities.
 
-        `breakpoints` maps paths to lines, `filters` are exception filters, `capabilities` go to `initialize`.
-        Returns the adapter's capabilities. (debugpy refuses an `attach` whose arguments are empty.)
+        `request` is "attach" or "launch". `breakpoints` maps paths to lines, `filters` are exception filters, and
+        `capabilities` go to `initialize`. debugpy refuses an `attach` whose `arguments` are empty.
         """
         offered = self.request("initialize", **{"adapterID": "raydap", "clientID": "script", **capabilities})
         started = self.send(request, **arguments)
@@ -187,7 +189,7 @@ class Client:
         self._writer.flush()
 
     def _read(self) -> None:
-        with contextlib.suppress(OSError, ValueError):  # The connection is gone, or was closed by us under the reader.
+        with contextlib.suppress(OSError, ValueError):  # The connection has ended, or `close` has closed it.
             while (message := self._read_message()) is not None:
                 self._take_in(message)
         with self._changed:

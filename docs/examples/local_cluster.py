@@ -1,4 +1,4 @@
-"""A Ray cluster of one's own on this machine, and child processes that never outlive their use."""
+"""A new Ray cluster on this machine, and child processes that end with the block that uses them."""
 
 import contextlib
 import os
@@ -19,18 +19,21 @@ from ray.scripts import scripts
 scripts.get_ray_client_dependency_error = lambda: "it is left out"
 scripts.main()
 """
-"""The command `ray` without Ray Serve and Ray Client. Both cost a second of a processor at each start; and if another
-cluster of this machine has the port of Ray Client, a new cluster ends."""
+"""The command `ray` without Ray Serve and Ray Client.
+
+Both take a second of a processor at each start. Also, a new cluster ends if another cluster of this machine has the
+port of Ray Client.
+"""
 
 
 class ChildFailed(Exception):
-    """A child process ended, or stayed silent, before it said what was awaited. The text ends with its output."""
+    """A child process has ended too early, or a wait for it has timed out. The text ends with its output."""
 
 
 class Child:
-    """A child process in a session of its own, so that Ctrl-C in the terminal reaches only us.
+    """A child process in a new session, so that Ctrl-C in the terminal reaches only this process.
 
-    Its stdout and stderr go to the file `log`: nobody has to read a pipe, and the child can be left running.
+    Its stdout and stderr go to the file `log`. So there is no pipe to read, and the child can outlive this process.
     """
 
     def __init__(
@@ -56,17 +59,19 @@ class Child:
 
     @property
     def pid(self) -> int:
+        """The id of the process."""
         return self.process.pid
 
     @property
     def output(self) -> str:
+        """The output of the process so far."""
         return self.log.read_text(errors="replace")
 
     def wait_for(self, pattern: str, seconds: float = 60) -> re.Match[str]:
-        """Waits until the output matches; raises ChildFailed when it cannot any more or `seconds` have passed."""
+        """Wait until the output matches. Raises ChildFailed if the process ends first, or after `seconds`."""
         deadline = time.monotonic() + seconds
         while True:
-            ended = self.process.poll() is not None  # Asked first: what it wrote before it ended still counts.
+            ended = self.process.poll() is not None  # Checked first, so that the last output counts, too.
             if match := re.search(pattern, self.output):
                 return match
             if ended or time.monotonic() > deadline:
@@ -75,7 +80,7 @@ class Child:
             time.sleep(0.02)
 
     def wait(self, seconds: float = 60) -> int:
-        """Waits for the end of the process and returns its exit code; raises ChildFailed after `seconds`."""
+        """Wait until the process ends, and return its exit code. Raises ChildFailed after `seconds`."""
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -84,7 +89,7 @@ class Child:
             ) from None
 
     def end(self, seconds: float = 15) -> None:
-        """Ends the process, politely first, and then whatever is left of its process group."""
+        """Terminate the process, wait for its end up to `seconds`, and kill what is left of its process group."""
         if self.process.poll() is None:
             self.process.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -94,21 +99,20 @@ class Child:
         self.process.wait()
 
     def kill(self) -> None:
-        """Kills the process and all that descends from it, also what has a session of its own, as Ray's workers."""
+        """Kill the process and all its descendants, even those in other sessions, such as Ray's workers."""
         found = descendants(self.pid)
         for pid in found:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        # Where there is no /proc, the process has to end the others itself.
+        # Without /proc the descendants are not known, and the process must end them itself.
         self.end(seconds=0 if found else 15)
 
 
 class Cluster:
     """One Ray head node on loopback.
 
-    `address` is what RAY_ADDRESS takes, `dashboard` an URL, `host` the node's address. The latter is derived from our
-    pid, because clusters that share an address would quarrel over the ports Ray fixes; for more than one at a time,
-    `network` has to differ. `env` is added to the environment of its processes, `options` to those of `ray start`.
+    `env` is added to the environment of its processes, and `options` to the options of `ray start`. Several clusters
+    of one process must have different `network`s.
     """
 
     def __init__(
@@ -119,19 +123,22 @@ class Cluster:
         env: Mapping[str, str] | None = None,
         options: Sequence[str] = (),
     ) -> None:
-        # Short and under /tmp: Ray puts Unix sockets below it, whose paths are limited to 107 bytes.
+        # Short and under /tmp, because Ray creates Unix sockets below it, whose paths have at most 107 bytes.
         self.directory = Path(tempfile.mkdtemp(prefix="raydap-", dir="/tmp"))
         self.host = f"{network}.{os.getpid() // 250 % 250}.{os.getpid() % 250 + 2}"
+        """The node's address. It depends on the pid: clusters at one address would use the same fixed ports of Ray."""
         command = [python, "-c", RAY, "start", "--head", "--block", "--disable-usage-stats"]
         command += [f"--node-ip-address={self.host}", "--dashboard-host=127.0.0.1", "--port=0", "--dashboard-port=0"]
-        # Jobs are submitted through the agent, whose fixed port any other cluster of this machine may hold.
+        # Jobs are submitted through the agent, whose default port another cluster of this machine may have.
         command += ["--dashboard-agent-listen-port=0"]
         command += [f"--num-cpus={num_cpus}", f"--temp-dir={self.directory}", *options]
-        # With --block this process stays the parent of all the others and ends them when it is ended.
+        # With --block, this process stays the parent of all others, and ends them when it is terminated.
         self.child = Child(command, self.directory / "ray-start.log", env)
         try:
             self.address = self.child.wait_for(r"--address='([\d.:]+)'", seconds=180)[1]
+            """The value for RAY_ADDRESS."""
             self.dashboard = self.child.wait_for(r"(?:RAY_API_SERVER_ADDRESS|RAY_ADDRESS)='(http://[\d.:]+)'")[1]
+            """The URL of the dashboard."""
         except BaseException:
             self.end()
             raise
@@ -143,26 +150,31 @@ class Cluster:
         self.end()
 
     def end(self) -> None:
-        """At once, because nothing of it is kept: asked to end, Ray needs three seconds of a processor for that."""
+        """Kill the cluster, and delete its files.
+
+        An orderly end would take Ray three seconds of a processor, and nothing of the cluster is kept.
+        """
         self.child.kill()
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def descendants(pid: int) -> set[int]:
-    """The pids of the children of a process, of their children, and so on. None where there is no /proc."""
+    """Return the pids of the children of a process, of their children, and so on; an empty set without /proc."""
     found: set[int] = set()
     for task in Path(f"/proc/{pid}/task").glob("*"):
-        with contextlib.suppress(OSError):  # It has ended just now.
+        with contextlib.suppress(OSError):  # The process has just ended.
             for child in map(int, (task / "children").read_text().split()):
                 found |= {child, *descendants(child)}
     return found
 
 
 def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """Our environment and `extra`, without what would redirect Ray or, set but empty, disable its debugger.
+    """Return the environment of this process and `extra`, without variables that change Ray's cluster or debugger.
 
-    Ray leaves a token in the home folder of whoever once called `ray.init()` alone. A cluster started after that would
-    want it, and a job that joins the cluster would not send it, unless told to.
+    A variable of the debugger that is set but empty would disable it.
+
+    Tokens are disabled by default. `ray.init()` without a cluster leaves a token in the user's home folder. Clusters
+    that start later would require it, but a job that joins such a cluster would not send it by default.
     """
     unwanted = ("RAY_ADDRESS", "RAY_API_SERVER_ADDRESS", "RAY_DEBUG", "RAY_DEBUG_POST_MORTEM", "PYTHONBREAKPOINT")
     kept = {name: value for name, value in os.environ.items() if name not in unwanted}

@@ -1,6 +1,6 @@
 """A task and an actor that raise: with RAY_DEBUG_POST_MORTEM=1 Ray stops where the error was raised.
 
-The client must have set the exception filter `uncaught`; without it debugpy lets the worker run on.
+The client must have set the exception filter `uncaught`. Without it, debugpy does not stop the worker.
 """
 
 import ray
@@ -27,7 +27,7 @@ class Shop:
 if __name__ == "__main__":
     ray.init()
     failures = []
-    shop = Shop.remote()  # Older versions of Ray end an actor to which nobody holds a handle.
+    shop = Shop.remote()  # Older versions of Ray end an actor that has no handle left.
     for call in (first.remote([]), shop.price.remote("pear")):
         try:
             ray.get(call)

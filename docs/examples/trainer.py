@@ -1,11 +1,11 @@
 """A small reinforcement-learning trainer with a breakpoint() in each of its parts.
 
-    python trainer.py                                     # a cluster of its own, or the one RAY_ADDRESS names
+    python trainer.py                                     # a new cluster, or the cluster that RAY_ADDRESS names
     ray job submit --working-dir . -- python trainer.py
 
 Rollout actors play a one-armed bandit, an async reward server scores the episodes, a plain task normalises the
-rewards, a trainer actor moves the policy towards what paid off. A last evaluation fails, and stops post mortem.
-Nothing here is random: the result depends on the arguments only.
+rewards, and a trainer actor changes the policy. At the end an evaluation fails, and stops post mortem.
+Nothing here is random: the result depends only on the arguments.
 """
 
 import argparse
@@ -17,7 +17,7 @@ LIGHT = {"num_cpus": 0.1}  # Paused workers keep their CPUs, so a debugged job s
 
 @ray.remote(**LIGHT)
 class RolloutWorker:
-    """Plays episodes with the policy it is given."""
+    """Plays episodes with a given policy."""
 
     def __init__(self, rank: int) -> None:
         self.rank = rank
@@ -53,7 +53,7 @@ def normalise(batches: list[list[float]]) -> list[float]:
 
 @ray.remote(**LIGHT)
 class Trainer:
-    """Owns the policy, a single number here."""
+    """Owns the policy, which is a single number here."""
 
     def __init__(self) -> None:
         self.policy = 0.0  # Only an editor's breakpoint stops here.
@@ -69,11 +69,11 @@ class Trainer:
 @ray.remote(**LIGHT, max_retries=0, runtime_env={"env_vars": {"RAY_DEBUG_POST_MORTEM": "1"}})
 def evaluate(policy: float, rounds: int) -> float:
     total = policy * rounds
-    return total / rounds  # With no rounds this raises, and Ray stops here post mortem.
+    return total / rounds  # Without rounds this raises, and Ray stops here post mortem.
 
 
 def expected_stops(workers: int, iterations: int) -> int:
-    """How many times a run stops: two per worker, the task, the trainer and the driver; and the post mortem."""
+    """Return the number of stops: two per worker, the task, the trainer and the driver; and one post mortem."""
     return iterations * (2 * workers + 3) + 1
 
 

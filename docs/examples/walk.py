@@ -1,6 +1,6 @@
 """Walks through every stop of a Ray job in one debug session, and prints what it sees: `make demo`.
 
-Starts a Ray cluster on loopback, trainer.py as a job on it, and the bridge; everything is ended again on the way out.
+It starts a Ray cluster on loopback, trainer.py as a job on it, and the bridge, and ends all of them when it exits.
 """
 
 import argparse
@@ -26,15 +26,16 @@ console = Console(highlight=False, soft_wrap=True)
 
 @dataclass(frozen=True)
 class Stop:
-    """One stop. `name` is the thread's: `task · pid · node` or `Actor pid · method · node`."""
+    """One stop of a thread."""
 
     thread_id: int
     reason: str
     name: str
+    """The name of the thread: `task · pid · node` or `Actor pid · method · node`."""
 
     @property
     def worker(self) -> str:
-        """What is the same in all stops of one worker: the pid and the node."""
+        """The pid and the node, which are the same in all stops of one worker."""
         pid = re.search(r"\d+(?= · )", self.name)
         return f"{pid and pid[0]} {self.name.rpartition(' · ')[2]}"
 
@@ -46,14 +47,14 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true", help="leave cluster, job and bridge running for an editor")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    # A shell that starts us in the background has SIGINT ignored; we have something to end all the same.
+    # A shell that starts this in the background makes it ignore SIGINT, but it must end its processes then.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with contextlib.ExitStack() as children:
             try:
                 return run(options, children)
             finally:
-                # From here on everything is being ended; a second Ctrl-C would only leave processes behind.
+                # The processes are ended now, and a second Ctrl-C would leave some of them behind.
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
     except KeyboardInterrupt:
         console.print("\ninterrupted; cluster, job and bridge are ended")
@@ -69,7 +70,7 @@ def run(options: argparse.Namespace, children: contextlib.ExitStack) -> int:
     console.print("starting the bridge and the job ...")
     bridge_command = [sys.executable, "-m", "raydap", "adapter", "--listen", "127.0.0.1:0"]
     bridge = children.enter_context(Child(bridge_command, cluster.directory / "bridge.log"))
-    # It is ended first: without the bridge its workers would run on to their next breakpoint().
+    # The stack ends the job before the bridge: without the bridge, workers would run to their next breakpoint().
     job = children.enter_context(start_job(cluster, options))
     host, port = bridge.wait_for(r"raydap listening on ([\d.]+):(\d+)").groups()
     console.print(f"dashboard {cluster.dashboard}, bridge {host}:{port}")
@@ -91,14 +92,14 @@ def run(options: argparse.Namespace, children: contextlib.ExitStack) -> int:
 
 
 def start_job(cluster: Cluster, options: argparse.Namespace) -> Child:
-    """The job begins when a session has attached, so that no stop comes before the first breakpoint is set."""
+    """Start the job. It begins when a session has attached, so no stop comes before the first breakpoint is set."""
     command = [sys.executable, "-m", "raydap", "run", "--wait", str(TRAINER)]
     command += [f"--workers={options.workers}", f"--iterations={options.iterations}"]
     return Child(command, cluster.directory / "job.log", {"RAY_ADDRESS": cluster.address})
 
 
 def line_of_editors_breakpoint() -> int:
-    """A line without `breakpoint()`, at which only this client wants to stop."""
+    """Return a line without `breakpoint()`, where only a breakpoint of this client stops."""
     lines = TRAINER.read_text().splitlines()
     return 1 + next(
         number for number, line in enumerate(lines) if line.endswith("# Only an editor's breakpoint stops here.")
@@ -106,7 +107,7 @@ def line_of_editors_breakpoint() -> int:
 
 
 def next_stop(client: Client, number: str) -> Stop:
-    """Waits for the next stop, prints it and lets its worker go on."""
+    """Wait for the next stop, print it, and resume its worker."""
     body = client.wait_event("stopped")
     frames = client.request("stackTrace", threadId=body["threadId"])["stackFrames"]
     mine = [frame for frame in frames if frame.get("presentationHint") != "subtle"] or frames
@@ -124,9 +125,9 @@ def next_stop(client: Client, number: str) -> Stop:
 
 
 def thread_name(client: Client, thread_id: int, function: str) -> str:
-    """The thread's name, which becomes complete when Ray has listed the task that runs `function`.
+    """Return the thread's name, when it is complete: Ray must have listed the task that runs `function`.
 
-    A stop is never held back for its name, so the first answer may be just the actor's class, or "worker".
+    raydap does not delay a stop for its name, so the first name may be only the actor's class, or "worker".
     """
     while True:
         threads = client.request("threads")["threads"]
@@ -153,7 +154,7 @@ def local_variables(client: Client, frame: dict[str, Any]) -> list[str]:
 
 def summarise(stops: list[Stop], seen: int, expected: int, code: int, job: Child) -> int:
     workers = {stop.worker for stop in stops}
-    # Every worker here runs one thread, which keeps its id for as long as the bridge stays attached to the worker.
+    # Each worker here has one thread, which keeps its id as long as the bridge is attached to the worker.
     reattachments = len({stop.thread_id for stop in stops}) - len(workers)
     results = [line for line in job.output.splitlines() if line.startswith("result:")]
     console.print(f"stops seen: {seen} of {expected}")
@@ -167,7 +168,7 @@ def keep(cluster: Cluster, job: Child, bridge: Child, host: str, port: int) -> N
     print(instructions(host, port, cluster.dashboard))
     print(f"The job begins when your editor has attached; its output is in {job.log}.")
     print(f"Ray cluster: pid {cluster.child.pid}, job: pid {job.pid}, bridge: pid {bridge.pid}. To end them:")
-    ray = cluster.child.pid  # Ends its children before itself; until then they write below the directory.
+    ray = cluster.child.pid  # This process ends its children first. Until then they write below the directory.
     print(f"  kill {job.pid} {bridge.pid} {ray}; while kill -0 {ray}; do sleep 1; done; rm -r {cluster.directory}")
 
 
