@@ -85,7 +85,7 @@ class Bridge:
             self._do(*TICK_STEPS)
         self._do(*EVENT_STEPS)
         # Last, because the entries show what all steps above have changed.
-        self._do(worker_entries.tell_changes)
+        self._do(worker_entries.send_changes)
         effects = self._effects.copy()
         self._effects.clear()
         return effects
@@ -117,10 +117,10 @@ def _end_overdue(state: State) -> None:
 TICK_STEPS: tuple[Callable[[State], None], ...] = (
     _end_overdue,
     holding.end_overdue,
-    holding.let_go_overdue,
+    holding.detach_overdue,
     selection.examine_again,
     attach_decisions.examine_due,
-    prepared.let_go_idle,
+    prepared.detach_idle,
     unprepared.examine_again,
     child_sessions.examine_again,
     loss.report_overdue,
@@ -276,7 +276,7 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.JobsEnded: loss.jobs_ended,
     ev.DiscoveryReady: run_events.discovery_ready,
     ev.DiscoveryFailed: run_events.discovery_failed,
-    ListCut: lambda state, event: state.say(event.text),
+    ListCut: lambda state, event: state.print_to_console(event.text),
     ev.DebuggeeStarted: run_events.debuggee_started,
     ev.DebuggeeOutput: run_events.debuggee_output,
     ev.DebuggeeExited: run_events.debuggee_exited,

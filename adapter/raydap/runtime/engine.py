@@ -231,25 +231,25 @@ class Engine:
 
     def _ask_agent(self, effect: effects.AskAgent) -> None:
         answer = self._dialer.ask_agent(effect.target, effect.question, effect.timeout_s)
-        self._tell(partial(ev.AgentAnswered, effect.number), answer)
+        self._send_answer(partial(ev.AgentAnswered, effect.number), answer)
 
     def _sample_stack(self, effect: effects.SampleStack) -> None:
-        self._tell(partial(ev.StackSampled, effect.worker.key), self._dialer.sample_stack(effect.worker))
+        self._send_answer(partial(ev.StackSampled, effect.worker.key), self._dialer.sample_stack(effect.worker))
 
     def _find_forked_waits(self, effect: effects.FindForkedWaits) -> None:
-        self._tell(partial(ev.ForkedWaitsFound, effect.number), self._dialer.forked_waits(effect))
+        self._send_answer(partial(ev.ForkedWaitsFound, effect.number), self._dialer.forked_waits(effect))
 
-    def _tell(self, event: Callable[[str, str], ev.Event], text: Coroutine[Any, Any, str]) -> None:
+    def _send_answer(self, event: Callable[[str, str], ev.Event], text: Coroutine[Any, Any, str]) -> None:
         """Await `text` in a task, and handle `event(text, "")`, or `event("", reason)` if it fails."""
 
-        async def tell() -> None:
+        async def send() -> None:
             try:
-                told = event(await text, "")
+                answer = event(await text, "")
             except OSError as error:
-                told = event("", reason_of(error))
-            self._handle(told)
+                answer = event("", reason_of(error))
+            self._handle(answer)
 
-        self._tasks.spawn(tell(), lambda error: self._handle(event("", reason_of(error))))
+        self._tasks.spawn(send(), lambda error: self._handle(event("", reason_of(error))))
 
     def _send_to_worker(self, effect: effects.SendToWorker) -> None:
         if peer := self._workers.get(effect.worker):

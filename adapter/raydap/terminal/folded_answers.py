@@ -1,4 +1,4 @@
-"""`raydap stacks`, `raydap eval` and `raydap compare`: where many workers are and what they know, folded."""
+"""The commands `raydap stacks`, `raydap eval` and `raydap compare`, which print equal answers of workers together."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,14 +23,18 @@ from raydap.terminal import screen
 from raydap.terminal.live_session import LiveSession, looking
 
 MAX_MEMBERS = 1000
-"""Workers that are named in each place of a tree."""
+"""The maximum number of thread ids, and of workers' keys, in each node of a tree."""
 
 
 async def stacks(
     target: Target, select: str | None, has_locals: bool, as_json: bool, folded: bool, svg: str | None
 ) -> int:
-    """Prints the stacks of all workers as one tree, or writes them as a picture. Returns the exit code. Raises what
-    LiveSession.begin raises, SessionError, and OSError if the picture cannot be written."""
+    """Print the stacks of all workers, or of the set `select`, as one tree. Return the exit code.
+
+    `folded` prints the tree as text for flame graphs. `svg` is a file, to which the tree is written as a picture.
+
+    Raises what `looking` raises, SessionError, and ProblemError if the picture cannot be written.
+    """
     async with looking(target) as live:
         await live.wait_listed()
         wanted = StacksArguments(select=select, running=True, outside=True, locals=has_locals, max_members=MAX_MEMBERS)
@@ -49,7 +53,10 @@ async def stacks(
 
 
 async def evaluate(target: Target, expression: str, select: str | None, timeout_s: float, as_json: bool) -> int:
-    """Prints the values of an expression in all workers that can be asked. Raises like `stacks`."""
+    """Print the value of an expression in all workers that can evaluate it. Return the exit code.
+
+    `timeout_s` limits the evaluation in each thread. Raises what `looking` raises, and SessionError.
+    """
     async with looking(target) as live:
         await live.wait_listed()
         wanted = EvaluateThreadsArguments(expression=expression, select=select, running=True, timeout=timeout_s)
@@ -58,7 +65,10 @@ async def evaluate(target: Target, expression: str, select: str | None, timeout_
 
 
 async def compare(target: Target, expression: str, select: str | None, timeout_s: float, as_json: bool) -> int:
-    """Like `evaluate`, for values of any size."""
+    """Print how the values of an expression, which can be of any size, differ between workers. Return the exit code.
+
+    Raises what `looking` raises, and SessionError.
+    """
     async with looking(target) as live:
         await live.wait_listed()
         wanted = CompareArguments(expression=expression, select=select, running=True, timeout=timeout_s)
@@ -84,12 +94,12 @@ def _show(
         screen.console().out(text, highlight=False)
     if not groups:
         return ExitCode.NO_WORKER
-    # An expression that fails in all workers is one that is wrong.
+    # If the expression fails in every worker, the expression itself is wrong.
     return ExitCode.FAILED if all(group.error is not UNSET for group in groups) else ExitCode.DONE
 
 
 def _write(path: str, text: str) -> None:
-    """Raises ProblemError."""
+    """Write a file that the user has named. Raises ProblemError."""
     try:
         safe_files.write_output(path, text.encode())
     except OSError as error:
@@ -97,11 +107,14 @@ def _write(path: str, text: str) -> None:
 
 
 def _nothing(live: LiveSession, select: str | None, what: str, silent: int) -> int:
-    """Says why there is no answer, and what would help. Returns the exit code."""
+    """Print why there is no answer, and what would help. Return the exit code.
+
+    `what` continues the sentence "No worker can". `silent` is the number of workers that did not answer.
+    """
     paused = sum(entry.state == "paused" for entry in live.workers.values())
     alive = sum(entry.state == "alive" and not entry.agent for entry in live.workers.values())
     parts = [f"{paused} wait at breakpoint()"] * (paused > 0)
-    if silent:  # Those without an agent are among them, if they could be looked at from outside.
+    if silent:  # Workers without an agent are included if raydap has tried to read them from outside.
         parts.append(f"{silent} did not answer")
     elif alive:
         parts.append(f"{alive} run without an agent")

@@ -1,4 +1,4 @@
-"""The breakpoints of Ray's old debugger that wait in the cluster of a session."""
+"""The breakpoints of Ray's old debugger where workers of a session's cluster wait."""
 
 import asyncio
 import os
@@ -19,22 +19,28 @@ from raydap.terminal.live_session import LiveSession
 from raydap.terminal.progress import Progress
 
 PAUSE_S = 1.0
-"""Seconds between two looks, while there is nothing to see."""
+"""Seconds between two checks while the cluster has no worker, or no entry of the old debugger."""
 
 _NO_NODE = "none of the nodes where workers run is this machine, and only there Ray can be asked"
 
 
 class LegacyListing:
-    """Asks Ray, if the cluster has a node on this machine. `looked` is set when that has answered, or cannot; then
-    `problem` says why, "" otherwise. `access` is what the relay needs. `on_look` is called after each look. Must be
-    closed."""
+    """A list of these breakpoints, which a task keeps current. Must be closed.
+
+    Ray can be queried only if the cluster has a node on this machine.
+    """
 
     def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
         self.looked = asyncio.Event()
+        """Set after the first reading, or once `problem` is set."""
         self.problem = ""
+        """Why Ray cannot be queried, for users; "" as long as no query has failed."""
         self.access: ClusterAccess | None = None
+        """The argument for the relay; None until Ray has been queried."""
         self.on_look: Callable[[], None] = lambda: None
+        """Called after each reading."""
         self.entries: Mapping[str, str] = {}
+        """Ray's entries by their keys (legacy_breakpoints.py), including those of workers that have ended."""
         self._environ = environ
         self._live: LiveSession | None = None
         self._watch = LegacyWatch()
@@ -43,33 +49,34 @@ class LegacyListing:
 
     @property
     def breakpoints(self) -> list[LegacyBreakpoint]:
-        """Those of workers that live, in the order in which they began to wait."""
+        """The breakpoints of live workers, in the order in which the workers began to wait."""
         if not self.entries or self._live is None:
             return []
         workers = {WorkerKey(key): entry for key, entry in self._live.workers.items()}
         return legacy_breakpoints.read_all(self.entries, workers)
 
     def follow(self, live: LiveSession) -> None:
-        """Begins to look, in a task of its own."""
+        """Start the task that keeps the list current. Call it after `live.begin`."""
         self._live = live
         self._running = asyncio.ensure_future(self._run(live))
 
     async def next_look(self) -> None:
-        """Returns after the next look. Raises SessionError if there is none."""
+        """Return after the next reading. Raises SessionError if Ray cannot be queried."""
         if not self.problem:
             await self._next.wait()
         if self.problem:
             raise SessionError(f"Ray cannot be asked what waits for its old debugger: {self.problem}.")
 
     def forget(self, key: str) -> None:
-        """Removes an entry that Ray has left behind."""
+        """Delete an entry that Ray has left behind in the cluster."""
         self._watch.forget(key)
 
     def drop(self, key: str) -> None:
-        """Somebody has just connected there, which the last look does not know."""
+        """Remove an entry from the list, because a client has connected to its pdb since the last reading."""
         self.entries = {each: text for each, text in self.entries.items() if each != key}
 
     async def close(self) -> None:
+        """Cancel the task, and end the process that queries Ray."""
         if self._running is not None:
             self._running.cancel()
             with suppress(asyncio.CancelledError):
@@ -85,8 +92,8 @@ class LegacyListing:
             self._take({})
 
     async def _look(self, live: LiveSession) -> None:
-        """Looks until it is cancelled. Raises QueryFailed, SessionError and OSError."""
-        # The session shows something else meanwhile.
+        """Read the entries until cancelled. Raises QueryFailed, SessionError and OSError."""
+        # This wait shows no progress, because the session shows its own at the same time.
         while not await live.wait_listed(Progress()):
             pass
         while not (nodes := {entry.node_id for entry in live.workers.values() if entry.node_id}):
@@ -111,7 +118,10 @@ class LegacyListing:
             self._take(await self._watch.entries())
 
     async def _wait_any(self, gcs: str) -> None:
-        """Returns when there is something to see, or may be: ordinary clusters need no process that asks."""
+        """Return when the GCS has an entry of the old debugger, or when that cannot be checked.
+
+        Clusters that do not use the old debugger thus need no process that queries Ray.
+        """
         keys = GcsKeys(gcs)
         try:
             while not await keys.has_legacy():
@@ -123,7 +133,7 @@ class LegacyListing:
             keys.close()
 
     async def _start(self, gcs: str, environ: Mapping[str, str]) -> None:
-        """The process that asks, and its first look."""
+        """Start the process that queries Ray, and take its first reading. Raises QueryFailed and OSError."""
         await self._watch.close()
         await self._watch.start(gcs, environ)
         self._take(await self._watch.entries())

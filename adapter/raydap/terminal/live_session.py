@@ -1,4 +1,4 @@
-"""A session that a command of the terminal takes part in, and its workers as they are now."""
+"""A session that a terminal command takes part in, with the current state of its workers."""
 
 import asyncio
 import os
@@ -19,59 +19,67 @@ from raydap.protocol.raydap_messages import WorkerEntry, WorkerList
 from raydap.terminal.progress import Progress
 
 LIST_TIMEOUT_S = 10.0
-"""Seconds for Ray to say who runs. A dashboard that is loaded takes one or two."""
+"""Seconds within which Ray should list the workers. A loaded dashboard takes one or two."""
 
 ENDED = ("gone", "detached")
-"""The states of the last messages about a worker that is not listed any more."""
+"""The states in the last message about a worker, which is then removed from the list."""
 
 T = TypeVar("T", bound=Message)
 
 
 def is_idle(entry: WorkerEntry) -> bool:
-    """Ray keeps such a worker for later; it runs nothing."""
+    """Return whether the worker runs nothing, and Ray keeps it for later tasks."""
     return entry.state == "alive" and entry.type == "worker" and not entry.task and not entry.actor
 
 
 class LiveSession:
-    """`workers` are those of the cluster that run, by their keys; `listed` is set once Ray has said who they are.
-    `changed` is set at each change, and cleared by who waits for it. `ended` is set at the end of the session; `lost`
-    says then why the connection was lost, if that has ended it. `on_event` gets all events, after their effect here.
-    `progress` says what is waited for."""
+    """A session, and the workers of its cluster. Call `find` and then `begin` before anything else."""
 
     def __init__(self, progress: Progress | None = None) -> None:
         self.progress = Progress() if progress is None else progress
+        """Shows what the command waits for."""
         self.workers: dict[str, WorkerEntry] = {}
+        """The workers of the cluster that run, by their keys."""
         self.detached: set[str] = set()
-        """The keys of workers that raydap has detached from and that are not listed since. Their processes live."""
+        """The keys of workers that are not listed since raydap has detached from them. Their processes still run."""
         self._began: dict[str, float | None] = {}
+        """When the present state of each worker began, by the monotonic clock; None if before this session."""
         self._is_own = False
         self.outage = ""
+        """A sentence for the user while the cluster does not answer, else ""."""
         self.listed = asyncio.Event()
+        """Set once Ray has listed the workers."""
         self.changed = asyncio.Event()
+        """Set at each change. A task that waits for the event clears it."""
         self.ended = asyncio.Event()
+        """Set at the end of the session."""
         self.lost = ""
+        """Why the connection was lost, if that has ended the session; else ""."""
         self.cluster = ""
         """The dashboard of the cluster, once the session has begun; "" if there is none."""
         self.on_event: Callable[[str, Any], None] = lambda name, body: None
+        """Called with the name and the body of each event, after this object has been updated."""
         self.session: Session
 
     async def find(self, target: Target) -> None:
-        """Finds the session that the user means. Raises what joining.find raises."""
+        """Find the session that the user means. Raises what joining.find raises."""
         with self.progress.during("looking for the session"):
             self.session = await joining.find(target, self._take_event, self._gone)
 
     async def begin(
         self, command: str, arguments: Mapping[str, Any], configure: Callable[[], Awaitable[None]] | None = None
     ) -> None:
-        """Like Session.begin, with the list of workers. Raises SessionError."""
+        """Begin debugging like Session.begin, and request the list of workers. Raises SessionError."""
         self._is_own = self.session.kind == "own"
         with self.progress.during("looking for the cluster"):
             await self.session.begin(command, arguments, configure)
             await self.session.connection.request("raydap/workers", {"all": True}, self._take_workers)
 
     async def wait_listed(self, progress: Progress | None = None) -> bool:
-        """Whether Ray has said in time who runs. `progress` takes the place of the session's own. Raises
-        ConnectionEnded."""
+        """Wait until Ray has listed the workers. Return False if that takes longer than LIST_TIMEOUT_S.
+
+        `progress` replaces the session's own. Raises ConnectionEnded if the session ends.
+        """
         waiting = [asyncio.ensure_future(event.wait()) for event in (self.listed, self.ended)]
         with (progress or self.progress).during("asking Ray who runs"):
             await asyncio.wait(waiting, timeout=LIST_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
@@ -82,28 +90,36 @@ class LiveSession:
         return self.listed.is_set()
 
     async def ask(self, command: str, arguments: Arguments, answer: type[T]) -> T:
-        """One of raydap's own requests. Raises SessionError."""
+        """Send one of raydap's own requests, and return its answer. Raises SessionError."""
         with self.progress.during("asking the workers"):
             return await self.session.connection.ask(command, arguments, answer)
 
     @property
     def busy(self) -> list[WorkerEntry]:
-        """Those that run something."""
+        """The workers that execute something."""
         return [entry for entry in self.workers.values() if not is_idle(entry)]
 
     @property
     def debugged(self) -> list[WorkerEntry]:
-        """Those that are attached or about to be. All others can stop only after that, and may be of other jobs."""
+        """The workers that are attached or about to be.
+
+        The others cannot stop before they are attached, and may belong to other jobs.
+        """
         return [entry for entry in self.workers.values() if entry.state != "alive"]
 
     def age(self, entry: WorkerEntry) -> float | None:
-        """Seconds since its state began, None if that was before this session. The entry's own age is that of the
-        moment when the session told of it."""
+        """Return the seconds since the worker's state began, None if that was before this session.
+
+        `entry.age` does not grow: it is the age at the moment when the session reported the entry.
+        """
         began = self._began.get(entry.key, time.monotonic() - entry.age)
         return None if began is None else time.monotonic() - began
 
     def _take_entry(self, entry: WorkerEntry) -> None:
-        """A session of our own finds states that it has not seen begin."""
+        """Keep an entry, and when its state began.
+
+        A session of this program's own cannot know that for the states of the first list, which began before it.
+        """
         before = self.workers.get(entry.key)
         is_found = self._is_own and not self.listed.is_set()
         is_as_found = before is not None and before.state == entry.state and self._began.get(entry.key, 0.0) is None
@@ -147,21 +163,24 @@ class LiveSession:
 
 
 def _chosen_by(environ: Mapping[str, str]) -> str:
-    """Return what has chosen the cluster of a session of raydap's own if the command names none."""
+    """Return what has chosen the cluster that the command does not name: an environment variable, or a search."""
     source, address = dashboard_address.chosen(None, environ)
     return "found on this machine" if address in (None, "auto") else source.rpartition(" ")[2]
 
 
 @asynccontextmanager
 async def looking(target: Target, progress: Progress | None = None) -> AsyncIterator[LiveSession]:
-    """A session for a look at a cluster, which attaches to no worker by itself; left at the end. What takes long is
-    said on the terminal, by `progress` if there is one already. Raises what joining.find raises, and SessionError."""
+    """Take part in a session to inspect a cluster, and leave the session at the end.
+
+    A session of this program's own attaches to no worker by itself. `progress` shows long waits; without it, they are
+    shown on standard error. Raises what joining.find raises, and SessionError.
+    """
     live = LiveSession(Progress.of_command() if progress is None else progress)
     await live.find(target)
     try:
         own = {"dashboard": target.dashboard, "autoAttach": False}
         if live.session.debugs and target.dashboard is None:
-            # Several clusters may run, and none was named here.
+            # Several clusters may run, and the user has named none of them.
             safe_output.line(f"This is {live.session.name}, which debugs {live.session.debugs}.", error=True)
         await live.begin("attach", {"join": True} if live.session.is_active else own)
         if live.cluster and not live.session.debugs and target.dashboard is None:

@@ -1,4 +1,4 @@
-"""`raydap` alone: what goes on here, and what to do next."""
+"""`raydap` without a command: what runs on this machine, and what to do next."""
 
 import asyncio
 import os
@@ -29,30 +29,33 @@ from raydap.terminal.process_list import PDB, Row
 from raydap.terminal.progress import Progress
 
 PLACES_TIMEOUT_S = 5.0
-"""Seconds for a cluster to say where its workers wait. Without an answer they are listed without their places."""
+"""Seconds for a session to report where a cluster's workers wait. Otherwise paused ones are listed without places."""
 
 LEGACY_TIMEOUT_S = 0.5
-"""Seconds for Ray to say, once it has said who runs, whether anything waits for its old debugger."""
+"""Seconds for Ray to report what waits for its old debugger, counted from when it has listed the workers."""
 
 MAX_ROWS = 10
-"""Workers that are listed of each cluster."""
+"""The maximum number of workers that are listed of each cluster."""
 
 READABLE = 50
-"""The columns for what a command is for, beside it; in fewer it is below."""
+"""The minimum width, in columns, for a text beside its command. In a narrower terminal the text is below."""
 
 HALTED = ("stopped", "held", "paused", "attaching")
+"""The states of workers that do not run."""
 
 
 @dataclass(frozen=True)
 class Overview:
-    """`waiting` are the workers of each cluster that do not run, by its dashboard."""
+    """What `raydap` shows."""
 
     found: MachineStatus
+    """The hubs, sessions and clusters."""
     waiting: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+    """The workers of each cluster that do not run, by the cluster's dashboard."""
 
 
 async def show(environ: Mapping[str, str] = os.environ) -> int:
-    """Prints the overview. Returns the exit code."""
+    """Print the overview. Return the exit code."""
     progress = Progress.of_command()
     with progress.during("looking at this machine"):
         overview = await look(environ)
@@ -61,7 +64,7 @@ async def show(environ: Mapping[str, str] = os.environ) -> int:
 
 
 async def look(environ: Mapping[str, str]) -> Overview:
-    """Asks all clusters of this user, each of them for some seconds at most."""
+    """Return the overview. All clusters of this user are queried, each for some seconds at most."""
     found = await machine_status.look(None, environ)
     if not found.clusters and dashboard_address.chosen(None, environ)[1] is None:
         found = msgspec.structs.replace(found, clusters=await machine_status.look_at_default(environ))
@@ -71,7 +74,7 @@ async def look(environ: Mapping[str, str]) -> Overview:
 
 
 async def _waiting(cluster: ClusterStatus, environ: Mapping[str, str]) -> list[Row]:
-    """What a session sees first, then what only the dashboard says."""
+    """Return the workers that do not run: first the list of a session, then workers that only the dashboard reports."""
     rows: list[Row] = []
     with suppress(ProblemError, SessionError, TokenError, OSError, asyncio.TimeoutError):
         rows = await wait_for(_with_places(cluster.dashboard, environ), PLACES_TIMEOUT_S)
@@ -79,7 +82,10 @@ async def _waiting(cluster: ClusterStatus, environ: Mapping[str, str]) -> list[R
 
 
 def merged(rows: Iterable[Row], paused: Iterable[PausedStatus]) -> list[Row]:
-    """The rows, and those of paused workers that are not among them. Who is stuck has no place, but a problem."""
+    """Return the rows, and further rows for the paused workers that are not among them.
+
+    The row of a stuck worker has no place, but a problem.
+    """
     stuck = {worker.worker: status_lines.stuck_text(worker) for worker in paused if worker.stuck}
     kept = [_with_problem(row, stuck[row.entry.key]) if row.entry.key in stuck else row for row in rows]
     known = {row.entry.key for row in kept}
@@ -115,16 +121,16 @@ def _row(worker: PausedStatus, problem: str) -> Row:
 
 
 async def _with_places(dashboard: str, environ: Mapping[str, str]) -> list[Row]:
-    """The workers that a session sees waiting. Raises what live_session.looking raises."""
+    """Return the workers that do not run, as a session reports them. Raises what live_session.looking raises."""
     legacy = LegacyListing(environ)
     try:
-        # Progress is shown already.
+        # The caller shows progress already.
         async with looking(Target(dashboard), Progress()) as live:
             legacy.follow(live)
             await live.wait_listed()
             with suppress(asyncio.TimeoutError):
                 await wait_for(legacy.looked.wait(), LEGACY_TIMEOUT_S)
-            # Who runs is not asked where it is: with many workers that takes long.
+            # Do not request the places of running workers: that takes long if there are many.
             wanted = f"state:{','.join(HALTED)}"
             in_pdb = {str(live.workers[each.worker].pid) for each in legacy.breakpoints if each.worker in live.workers}
             if in_pdb:
@@ -136,7 +142,7 @@ async def _with_places(dashboard: str, environ: Mapping[str, str]) -> list[Row]:
 
 
 def write(overview: Overview, console: Console, environ: Mapping[str, str]) -> None:
-    """Writes the overview in the console's width."""
+    """Write the overview to the console, in its width."""
     found = overview.found
     if found.problem is not None:
         console.print(Text(found.problem, "yellow"))
@@ -156,7 +162,7 @@ def write(overview: Overview, console: Console, environ: Mapping[str, str]) -> N
     width = max(len(command) for command, _ in steps)
     has_columns = console.width >= width + 4 + READABLE
     for command, text in steps:
-        # A command is never divided, so that it can be pasted.
+        # A command stays on one line, so that it can be pasted.
         if has_columns:
             line = Text.assemble("  ", (command.ljust(width), "green"), "  ", text)
         else:
@@ -183,16 +189,16 @@ def _write_cluster(cluster: ClusterStatus, rows: Sequence[Row], console: Console
 
 
 def _print_indented(what: Text | Table, columns: int, console: Console) -> None:
-    """Lines that are too long go on below their beginning."""
+    """Print text or a table with an indentation, which also applies to the continuations of long lines."""
     console.print(Padding(what, (0, 0, 0, columns), expand=False), soft_wrap=False)
 
 
 def advice(overview: Overview) -> Iterator[tuple[str, str]]:
-    """Commands to paste, and what each is for; the most useful first."""
+    """Yield commands to paste, each with its purpose. The most useful come first."""
     ours = [cluster for cluster in overview.found.clusters if cluster.ours]
     is_idle = True
     for cluster in ours:
-        # With several clusters each command has to say which one it means.
+        # With several clusters, each command must name its cluster.
         which = f" --dashboard {cluster.dashboard}" if len(ours) > 1 else ""
         if cluster.problem is not None:
             yield f"raydap doctor{which}", "say what is in the way"

@@ -1,4 +1,4 @@
-"""`raydap ps`: who runs, what, where, and since when."""
+"""`raydap ps`: the list of workers with their tasks, places, and times in state."""
 
 import asyncio
 import time
@@ -29,19 +29,22 @@ from raydap.terminal.legacy_listing import LegacyListing
 from raydap.terminal.live_session import LiveSession, is_idle, looking
 
 REFRESH_S = 2.0
-"""Seconds between two looks where workers with an agent are."""
+"""Seconds between two refreshes of the list with the places of workers that have an agent."""
 
 OUTSIDE_S = 10.0
+"""Seconds between two readings of workers without an agent, unless a worker has changed."""
+
 OUTSIDE_SHARE = 0.05
-"""Seconds between two looks at workers without an agent, and the share of the time that they may take: such a look
-stops the process for some hundredths of a second."""
+"""The share of the time that these readings may take: each stops its process for some hundredths of a second."""
 
 LEGACY_TIMEOUT_S = 5.0
-"""Seconds for Ray to say what waits for its old debugger, from when all else is known. It is asked meanwhile, so that
-mostly nothing is left to wait for."""
+"""Seconds for Ray to report what waits for its old debugger, counted from when everything else is known.
+
+Ray is queried in parallel with everything else, so there is usually no wait.
+"""
 
 PDB = "pdb"
-"""The state of a worker that waits for Ray's old debugger. The session only knows that it runs."""
+"""The state of a worker that waits for Ray's old debugger. The session itself reports that worker as running."""
 
 STATES = {
     "stopped": "bold red",
@@ -52,28 +55,30 @@ STATES = {
     "running": "green",
     "alive": "",
 }
-"""The states in the order of the list, and their colours."""
+"""The states in the order of the list, with their styles."""
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A worker, and where its first thread with code of the user's is; None if that is not known. With `pdb` the row is
-    about this breakpoint of Ray's old debugger. `age` are the seconds since its state began, None if that is not
-    known."""
+    """A worker, or a breakpoint of Ray's old debugger where a worker waits."""
 
     entry: WorkerEntry
     place: WorkerPlace | None
+    """Where the worker's first thread with code of the user's is; None if that is not known."""
     pdb: LegacyBreakpoint | None = None
+    """The breakpoint of Ray's old debugger; None for an ordinary row."""
     age: float | None = None
+    """Seconds since the state began; None if that is not known."""
 
     @property
     def state(self) -> str:
+        """The state to show: a key of STATES."""
         return self.entry.state if self.pdb is None else PDB
 
     @property
     def lasts(self) -> str:
-        """Return the time in the present state, such as `2m 06s`; `<2m 06s` if only the age of the task is known.
+        """The time in the present state, such as `2m 06s`; `<2m 06s` if only the age of the task is known.
 
-        For a worker that runs without a debugger, return the age of its task.
+        For a worker that runs without a debugger, it is the age of its task.
         """
         if self.age is not None and self.state != "alive":
             return whole_seconds(self.age)
@@ -84,7 +89,7 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """`Trainer{3}.step`, `prepare`, `driver train.py`."""
+        """The name to show: `Trainer{3}.step`, `prepare`, `driver train.py`."""
         entry = self.entry
         label = entry.label if self.place is None or not entry.actor else self.place.label
         if entry.actor and self.place is not None and entry.task.startswith(f"{entry.actor}."):
@@ -93,7 +98,7 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def where(self) -> str:
-        """Where it is, and the exception that it has stopped for."""
+        """Where the worker is, with the exception that it has stopped for; its problem if neither is known."""
         if self.pdb is not None:
             return pdb_place(self.pdb)
         errors = [thread.error for thread in self.entry.threads if thread.error]
@@ -112,15 +117,18 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def has_failed(self) -> bool:
+        """Whether the worker has stopped for an exception, or waits in a post mortem."""
         if self.pdb is not None:
             return self.pdb.traceback != ""
         return any(thread.error for thread in self.entry.threads)
 
     @property
     def is_idle(self) -> bool:
+        """Whether the worker runs nothing, and Ray keeps it for later tasks."""
         return self.pdb is None and is_idle(self.entry)
 
     def as_json(self) -> dict[str, Any]:
+        """Return the row as `raydap ps --json` prints it."""
         location = None if self.place is None else self.place.location
         rank = UNSET if self.place is None else self.place.rank
         known: dict[str, Any] = msgspec.to_builtins(self.entry)
@@ -148,7 +156,7 @@ def _at_breakpoint(location: Location) -> str:
 
 
 def pdb_place(found: LegacyBreakpoint) -> str:
-    """Where a pdb of Ray's old debugger stands."""
+    """Return where a pdb of Ray's old debugger waits."""
     if found.is_led:
         return "where `remote` or `get` has led"
     where = f"({file_line(found.path, found.line)})"
@@ -156,13 +164,15 @@ def pdb_place(found: LegacyBreakpoint) -> str:
 
 
 def pdb_age(found: LegacyBreakpoint) -> float:
-    """The clocks of two machines may differ."""
+    """Return the seconds since a pdb began to wait; at least 0, because the clocks of two machines may differ."""
     return max(0.0, time.time() - found.since)
 
 
 async def show(target: Target, select: str | None, everybody: bool, as_json: bool, watch: bool) -> int:
-    """Prints the list, once or until the user ends it. `everybody`: idle workers, too. Returns the exit code. Raises
-    what LiveSession.begin raises, and SessionError."""
+    """Print the list, once or until the user ends it. Return the exit code.
+
+    `everybody` includes idle workers. Raises what `looking` raises, and SessionError.
+    """
     legacy = LegacyListing()
     try:
         async with looking(target) as live:
@@ -198,7 +208,7 @@ async def _show(
 
 
 async def _watch(live: LiveSession, legacy: LegacyListing, select: str | None, everybody: bool) -> NoReturn:
-    """Until the user ends it by Ctrl-C. Raises ConnectionEnded when the session ends."""
+    """Refresh the list until the user presses Ctrl-C. Raises ConnectionEnded when the session ends."""
     seen = Seen()
     console = screen.console()
     shown: list[LegacyBreakpoint] = []
@@ -223,20 +233,22 @@ async def _watch(live: LiveSession, legacy: LegacyListing, select: str | None, e
                 await wait_for(live.changed.wait(), REFRESH_S)
             except asyncio.TimeoutError:
                 continue
-    # A list that stands still must not be taken for the present.
+    # Fail, or the user could take the last list for the present state.
     raise ConnectionEnded("The session has ended; start the command again.")
 
 
 @dataclass
 class Seen:
-    """Where workers were at the last look, by their keys, and what they ran then. `children` are their forked children
-    that waited in breakpoint() at the last look at workers without an agent. `outside_at` is the time at which
-    workers without an agent may be looked at again."""
+    """Results of `look` that its next call reuses."""
 
     places: dict[str, WorkerPlace | None] = field(default_factory=dict)
+    """Where each worker was, by its key."""
     children: tuple[WaitingChild, ...] = ()
+    """The forked children that waited in breakpoint() at the last reading of workers without an agent."""
     running: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """The state and the task of each worker at the last reading, by its key."""
     outside_at: float = 0.0
+    """From this time of the event loop on, workers without an agent may be read again."""
 
 
 async def look(
@@ -247,7 +259,11 @@ async def look(
     seen: Seen,
     legacy_timeout_s: float = 0.0,
 ) -> list[Row]:
-    """`seen` is renewed. Raises SessionError."""
+    """Return the rows of the list, sorted, and renew `seen`. Raises SessionError.
+
+    `select` is the set to list. `everybody` includes idle workers. `legacy_timeout_s` limits the wait for the first
+    reading of `legacy`.
+    """
     keys = list(live.workers)
     if select is not None:
         wanted = SelectArguments(select=select, running=True)
@@ -276,7 +292,7 @@ async def look(
     for key, entry in entries.items():
         of_pdb = [Row(entry, seen.places[key], each, pdb_age(each)) for each in waiting.get(key, [])]
         own = Row(entry, seen.places[key], age=live.age(entry))
-        # What the session says of such a worker is only that it runs.
+        # The row of the session is left out if it shows only that the worker runs.
         rows += of_pdb if of_pdb and own.state in ("alive", "running") else [own, *of_pdb]
     rows += [_of_child(entries[each.parent], each) for each in seen.children if each.parent in entries]
     return sorted((row for row in rows if everybody or not row.is_idle), key=_order)
@@ -296,7 +312,10 @@ def _order(row: Row) -> tuple[object, ...]:
 
 
 def as_table(rows: Iterable[Row], width: int, marked: str | None = None) -> Table:
-    """`width` is the terminal's. `marked` is the key of the worker that the user looks at."""
+    """Return the table of the rows.
+
+    `width` is the terminal's, in columns. `marked` is the key of the worker that the user looks at.
+    """
     cells: list[list[str | Text]] = []
     for row in rows:
         entry = row.entry

@@ -1,4 +1,4 @@
-"""What a command waits for, said on the terminal when it takes long."""
+"""A line in the terminal with what a command waits for, if that takes long."""
 
 import asyncio
 import sys
@@ -11,12 +11,15 @@ from rich.status import Status
 from raydap.terminal import screen
 
 DELAY_S = 1.0
-"""Seconds after which a user wonders."""
+"""Seconds of waiting after which the line appears."""
 
 
 class Progress:
-    """A line that is there only while something is waited for, from DELAY_S after the first wait began. Without a
-    console, or on one that is no terminal, there is none. Nothing else may be written meanwhile."""
+    """A line that is shown only during waits, from DELAY_S after the first wait began.
+
+    Without a console, or if the console is not a terminal, there is no line. During a wait, the command must not write
+    anything else to the terminal.
+    """
 
     def __init__(self, console: Console | None = None, delay_s: float = DELAY_S) -> None:
         can_redraw = console is not None and console.is_terminal and not console.is_dumb_terminal
@@ -26,7 +29,7 @@ class Progress:
 
     @contextmanager
     def during(self, text: str) -> Iterator[None]:
-        """Says `text` while its block waits. Needs a running event loop."""
+        """Show `text` while the block of the `with` statement waits. Needs a running event loop."""
         status = self._status
         if status is None:
             yield
@@ -42,14 +45,17 @@ class Progress:
             status.stop()
 
     def end(self) -> None:
-        """From now on something else is shown."""
+        """Show no line from now on, because the command shows something else."""
         if self._status is not None:
             self._status.stop()
         self._status = None
 
     @staticmethod
     def of_command() -> "Progress":
-        """On standard error, if that is a terminal: FORCE_COLOR makes none of a pipe."""
+        """Return a Progress on standard error, which shows a line only if that is a terminal.
+
+        rich alone would take a pipe for a terminal if FORCE_COLOR is set.
+        """
         return Progress(screen.console(stderr=True) if sys.stderr.isatty() else None)
 
     def _show(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Where a command writes: tables for people, in the width and the colours of their terminal."""
+"""Output of commands: JSON for programs, and tables for people in the width and colours of their terminal."""
 
 import os
 import sys
@@ -14,11 +14,14 @@ from rich.text import Text
 from raydap.presentation.safe_text import json_text, one_line, visible
 
 _WIDE = 100_000
-"""Columns where no terminal limits them: what reads a pipe wants whole lines."""
+"""The width in columns without a terminal: a program that reads a pipe needs whole lines."""
 
 
 class _Console(Console):
-    """Lets no name or value move the cursor of a terminal, or type for the user. A pipe gets values unchanged."""
+    """A console on which no name or value can move the cursor of the terminal, or type for the user.
+
+    A pipe gets values unchanged.
+    """
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
@@ -27,20 +30,23 @@ class _Console(Console):
 
 
 def console(stderr: bool = False, environ: Mapping[str, str] = os.environ) -> Console:
-    """rich heeds NO_COLOR, FORCE_COLOR, COLUMNS and TERM. Nothing in a value is taken for rich's own markup."""
+    """Return a console for standard output, or for standard error.
+
+    rich obeys NO_COLOR, FORCE_COLOR, COLUMNS and TERM. Values can contain rich's markup, which has no effect.
+    """
     is_terminal = (sys.stderr if stderr else sys.stdout).isatty()
     width = None if is_terminal or "COLUMNS" in environ else _WIDE
     return _Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False, soft_wrap=not is_terminal)
 
 
 def print_json(value: object) -> None:
-    """Print a value as JSON, for programs. A terminal shows the characters that could deceive as escapes."""
+    """Print a value as JSON, for programs. Characters that could deceive the user of a terminal are escaped."""
     text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
     console().out(json_text(text), highlight=False)
 
 
 READABLE = 24
-"""The columns of a cell that is cut, and can still be read."""
+"""The minimum width, in columns, at which a shortened cell can still be read."""
 
 
 def table(
@@ -50,8 +56,11 @@ def table(
     cut: Sequence[str],
     drop: Sequence[str],
 ) -> Table:
-    """Columns with two spaces between them. If that is more than `width`, the cells of `cut` are cut, the last column
-    of these as far as needed. If they cannot be read then, the columns `drop` are left out, one after the other."""
+    """Return a table with two spaces between its columns, fitted to `width` columns of the terminal.
+
+    If it is too wide, the cells of the columns `cut` are shortened to READABLE, those of the last of these as far as
+    needed. Before that last column gets shorter than READABLE, the columns `drop` are left out, one after the other.
+    """
     shown = list(columns)
     cells = [[Text(one_line(str(cell)), cell.style if isinstance(cell, Text) else "") for cell in row] for row in rows]
     widths = {

@@ -1,4 +1,4 @@
-"""What `raydap status` says of hubs, sessions and clusters: a line for each."""
+"""The text of `raydap status`: a line for each hub, session and cluster."""
 
 from raydap.cluster.dashboard.local_clusters import minute
 from raydap.hub.machine_status import ClusterStatus, HubStatus, MachineStatus, PausedStatus, SessionStatus
@@ -6,7 +6,7 @@ from raydap.presentation.safe_text import one_line
 
 
 def render(found: MachineStatus) -> str:
-    """The status as text."""
+    """Return the status as text."""
     lines = [one_line(found.problem)] if found.problem is not None else []
     lines += _section("Hubs", [hub_line(hub) for hub in found.hubs])
     lines += _section("Sessions", [session_line(session) for session in found.sessions])
@@ -19,6 +19,7 @@ def _section(title: str, lines: list[str]) -> list[str]:
 
 
 def hub_line(hub: HubStatus) -> str:
+    """Return a hub's address, process, clients, and the clusters that it debugs."""
     words = [f"pid {hub.pid}" if hub.pid is not None else "on another machine"]
     if hub.started is not None:
         words.append(f"since {minute(hub.started)}")
@@ -30,6 +31,7 @@ def hub_line(hub: HubStatus) -> str:
 
 
 def session_line(session: SessionStatus) -> str:
+    """Return a session's process, command, parent, and the clusters and hubs that it is connected to."""
     words = [f"started by {session.parent}" if session.parent else "", f"since {minute(session.started)}"]
     what = _joined([word for word in words if word], session.debugs)
     return one_line(f"pid {session.pid}  raydap {session.command}, {what}")
@@ -43,6 +45,7 @@ def _cluster(cluster: ClusterStatus) -> list[str]:
 
 
 def cluster_line(cluster: ClusterStatus) -> str:
+    """Return a cluster's dashboard, owner and jobs, and the number of its paused workers."""
     words = [f"by {cluster.owner}"] if cluster.owner is not None else []
     if cluster.started is not None:
         words.append(f"since {minute(cluster.started)}")
@@ -61,7 +64,7 @@ def _paused(worker: PausedStatus) -> str:
 
 
 def stuck_text(worker: PausedStatus) -> str:
-    """Why a stuck worker waits for ever, and what to do."""
+    """Return why a stuck worker waits forever, and what the user can do."""
     return f"stuck: nothing listens at its debug port {worker.port}; restart its task, actor or job"
 
 
@@ -70,5 +73,5 @@ def _joined(words: list[str], debugs: list[str]) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """`no workers`, `1 worker`, `2 workers`."""
+    """Return a number with its noun: `no workers`, `1 worker`, `2 workers`."""
     return f"{number} {what}" if number == 1 else f"{number or 'no'} {what}s"

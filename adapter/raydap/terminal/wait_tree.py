@@ -1,4 +1,4 @@
-"""`raydap hang`: who waits for whom, and who can never go on."""
+"""`raydap hang`: which worker waits for which, and the deadlocks among them."""
 
 from rich.text import Text
 
@@ -18,8 +18,10 @@ _COLOURS = {
 
 
 async def show(target: Target, select: str | None, as_json: bool) -> int:
-    """Prints the tree. Returns the exit code: DEADLOCK if there is one. Raises what LiveSession.begin raises, and
-    SessionError."""
+    """Print the tree of waits. Return the exit code: DEADLOCK if there is a deadlock.
+
+    Raises what `looking` raises, and SessionError.
+    """
     async with looking(target) as live:
         await live.wait_listed()
         found = await live.ask("raydap/waits", WaitsArguments(select=select), WaitGraph)
@@ -31,6 +33,7 @@ async def show(target: Target, select: str | None, as_json: bool) -> int:
 
 
 def coloured(found: WaitGraph) -> Text:
+    """Return the text of the graph, with colours for deadlocks, waits at breakpoint() and pending work."""
     text = Text(found.text)
     for pattern, style in _COLOURS.items():
         text.highlight_regex(pattern, style)

@@ -3,7 +3,7 @@ import pytest
 
 from raydap.core.model.client import Role
 from raydap.core.requests.capabilities import CAPABILITIES, HUB_CAPABILITIES, LAUNCH_CAPABILITIES
-from raydap.core.requests.table import ANYBODY, DEBUGGERS, TABLE, TRUSTED, Mode
+from raydap.core.requests.table import ALL_ROLES, DEBUGGERS, TABLE, TRUSTED, Mode
 from raydap.protocol import generate
 from raydap.protocol.id_fields import ARGUMENTS, COMMANDS, RULES
 from raydap.protocol.raydap_messages import REQUESTS
@@ -59,7 +59,7 @@ def test_what_changes_anything_is_not_for_observers() -> None:
 
 def test_a_client_without_token_or_ticket_may_send_what_the_table_names() -> None:
     more = {command: row.who - TRUSTED for command, row in TABLE.items() if row.who - TRUSTED}
-    unproven = ANYBODY - TRUSTED
+    unproven = ALL_ROLES - TRUSTED
     assert more == {"initialize": unproven, "disconnect": unproven, "attach": {Role.JOINING}}
 
 

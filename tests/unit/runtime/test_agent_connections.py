@@ -1,4 +1,4 @@
-"""The bridge's connection to one agent, with sockets that speak for agents."""
+"""The bridge's connection to one agent. Sockets stand in for agents."""
 
 import asyncio
 import json
@@ -70,7 +70,7 @@ def test_a_debugger_that_does_not_start_says_why(tmp_path: Path) -> None:
 
 
 def test_a_process_that_ends_before_it_answers_has_ended(tmp_path: Path) -> None:
-    """Over the relay its call is still there for a moment."""
+    """Over the relay, its connection still exists for a moment."""
 
     async def main() -> None:
         ours, theirs = socket.socketpair()
@@ -86,7 +86,7 @@ def test_a_process_that_ends_before_it_answers_has_ended(tmp_path: Path) -> None
 def test_a_process_that_has_hung_up_is_asked_whether_it_lives(
     tmp_path: Path, says: bytes, expected: type[OSError]
 ) -> None:
-    """A process that is ending still listens, and closes the connection again."""
+    """A process that is ending still listens, but closes new connections at once."""
 
     async def main() -> None:
         async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""The bridge's end of agents' connections, with sockets that speak for agents."""
+"""The bridge's end of the connections of agents. Sockets stand in for agents."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ def run(script: Callable[["Calls"], Awaitable[None]]) -> None:
 
 
 class Calls:
-    """The agents of one program, or of a cluster, and the events that come of their calls."""
+    """The agents of one program or cluster, and the events that their calls cause."""
 
     def __init__(self) -> None:
         self.events: asyncio.Queue[Event] = asyncio.Queue()
@@ -47,7 +47,7 @@ class Calls:
 
     @cached_property
     def path(self) -> str:
-        """Where the processes of a launched program call."""
+        """Return the socket path that the processes of a launched program call."""
         path: str = json.loads(self.agents.environment({})["RAYDAP_AGENT"])["raydap"]
         return path
 
@@ -85,7 +85,7 @@ def test_a_driver_is_known_by_its_process_until_ray_knows_it() -> None:
     run(script)
 
 
-def test_a_process_that_is_released_goes_on() -> None:
+def test_a_process_that_is_released_continues() -> None:
     async def script(calls: Calls) -> None:
         connection = await calls.call(hello_line())
         await calls.events.get()
@@ -113,14 +113,14 @@ def test_a_call_that_is_none_is_hung_up(said: bytes) -> None:
     async def script(calls: Calls) -> None:
         connection = await calls.call(said)
         connection.shutdown(socket.SHUT_WR)
-        with suppress(ConnectionResetError):  # It has not read all of it.
+        with suppress(ConnectionResetError):  # The other end closes before it has read everything.
             assert await asyncio.get_running_loop().sock_recv(connection, 1) == b""
         assert calls.events.empty()
 
     run(script)
 
 
-def test_nobody_else_can_call() -> None:
+def test_only_this_user_can_call() -> None:
     async def script(calls: Calls) -> None:
         assert stat.S_IMODE(os.stat(os.path.dirname(calls.path)).st_mode) == 0o700
 
@@ -169,7 +169,7 @@ def test_processes_that_begin_call_raydap_in_the_sessions_folder(tmp_path: Path)
 
 
 def test_processes_that_run_already_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is no agent, or none that lives, or what this raydap debugs itself, is left alone."""
+    """Sockets of other programs, dead agents, and agents that this raydap already debugs are ignored."""
     said = {
         "raydap-1": hello_line(worker_id="w1"),
         "raydap-2": hello_line(worker_id="w2", holder="raydap 0.0.1 with pid 1"),
@@ -197,7 +197,7 @@ def test_processes_that_run_already_are_found(tmp_path: Path, monkeypatch: pytes
         assert {await asked.get() for _ in range(4)} == said.keys() - {"plasma_store"}
         assert await calls.events.get() == AgentsSearched()
         assert calls.events.empty()
-        # One that begins later, and calls another raydap.
+        # A process that starts later, and calls another raydap.
         path = str(tmp_path / "raydap-7")
         said["raydap-7"] = hello_line(worker_id="w7", holder="raydap 0.0.1 with pid 1", socket=path)
         servers.append(await serve("raydap-7"))

@@ -1,4 +1,4 @@
-"""Agents that do not answer in time are asked again; agents that answer wrongly are not."""
+"""An agent that does not answer in time is asked again; an agent that answers wrongly is not."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Connections as clients of the core."""
+"""Connections become clients of the core."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,7 +12,7 @@ ONE, TWO = ClientId(1), ClientId(2)
 
 
 class Connection(Peer):
-    """Keeps its callbacks for the test to call."""
+    """A peer whose callbacks the test calls."""
 
     def __init__(self, on_message: Callable[[bytes], None], on_gone: Callable[[str], None]) -> None:
         super().__init__(on_message, on_gone)

@@ -1,4 +1,4 @@
-"""The launched program as a child: its output, its end, and that nothing but it is ended."""
+"""The launched program as a child process: its output, its end, and that no other process is ended."""
 
 import asyncio
 import os
@@ -41,7 +41,7 @@ class Run:
         return "".join(e.text for e in self.events if isinstance(e, DebuggeeOutput) and e.category == category)
 
     async def until(self, *, output: str | None = None) -> None:
-        """Waits for this output, or for the end."""
+        """Wait for this output, or for the end."""
 
         async def watch() -> None:
             while not (output in self.text("stdout") if output else isinstance(self.events[-1], DebuggeeExited)):
@@ -166,7 +166,7 @@ def test_a_path_that_the_locale_has_no_bytes_for_is_not_called_missing(monkeypat
         (LaunchSettings(module="x", env={"A\0": "b"}), "cannot be run"),
     ],
 )
-def test_what_cannot_start_is_told_once_by_name(settings: LaunchSettings, named: str) -> None:
+def test_a_program_that_cannot_start_is_reported_once_by_name(settings: LaunchSettings, named: str) -> None:
     async def main() -> list[Event]:
         run = Run(settings)
         await run.child.start()
@@ -231,7 +231,7 @@ def test_stop_while_it_starts_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 def test_a_process_left_behind_does_not_hold_the_exit_back(tmp_path: Path) -> None:
-    """The child's own child keeps the output open; that one is ended by the test."""
+    """The child's own child keeps the output open. The test ends it."""
     source = """
 import subprocess, sys
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
@@ -243,7 +243,7 @@ print(child.pid)
 
 
 def _ends(pid: int) -> bool:
-    """Waits for the end of a process that is not ours to wait for."""
+    """Wait for the end of a process that is not a child of this one."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:

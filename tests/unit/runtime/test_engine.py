@@ -1,4 +1,4 @@
-"""What the engine makes of work that fails: each request is answered, and the log has the traceback."""
+"""If the engine's work fails, each request is still answered, and the log has the traceback."""
 
 import asyncio
 import json
@@ -59,14 +59,14 @@ class Editor(Peer):
         return await self.next(lambda message: message.get("request_seq") == seq)
 
     async def launch(self, **arguments: Any) -> dict[str, Any]:
-        """The answer to `launch`, which comes after the configuration."""
+        """Return the answer to `launch`, which comes after the configuration."""
         seq = self.ask("launch", program=__file__, **arguments)
         await self.next(lambda message: message.get("event") == "initialized")
         self.ask("configurationDone")
         return await self.answer(seq)
 
     async def problem(self) -> str:
-        """The text of the next line that the user has to see."""
+        """Return the text of the next important output for the user."""
         message = await self.next(lambda message: (message.get("body") or {}).get("category") == "important")
         return str(message["body"]["output"])
 
@@ -128,7 +128,7 @@ def test_a_source_that_fails_is_run_again(monkeypatch: pytest.MonkeyPatch) -> No
                 return Location(fake.url)
 
             monkeypatch.setattr(ray_cluster, "resolve", resolve)
-            # A launched program keeps the session while its cluster is not found.
+            # The session of a launched program continues while its cluster is not found.
             assert (await editor.launch(reach="paused"))["success"]
             await fake.asked(3)
             assert not failures
@@ -189,7 +189,7 @@ def test_all_workers_are_asked_for_while_a_client_wants_them(monkeypatch: pytest
     run(script)
 
 
-def test_a_dial_that_fails_is_told_like_a_worker_that_is_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dial_that_fails_is_reported_like_a_worker_that_is_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(WorkerDialer, "dial", fails(ValueError("odd")))
 
     async def script(_: Engine, editor: Editor) -> None:
@@ -227,7 +227,7 @@ def test_an_effect_that_fails_costs_no_other_one(
     async def script(_: Engine, editor: Editor) -> None:
         with monkeypatch.context() as patch:
             patch.setitem(engine_module._PERFORM, effects.Log, fail)
-            # The core logs what is no DAP before it tells the user.
+            # The core logs bytes that are not DAP before it reports them to the user.
             editor.take(b"garbage")
         assert "[raydap 1001]" in await editor.problem()
 
@@ -249,7 +249,7 @@ def test_a_connection_that_comes_up_while_it_ends_is_closed(monkeypatch: pytest.
         monkeypatch.setattr(WorkerDialer, "dial", dial)
         engine._dial_worker(effects.DialWorker(WorkerKey("w"), "127.0.0.1", 1))
         closing = asyncio.ensure_future(engine.close())
-        # The end of the relay is the last thing that close() begins.
+        # Closing the relay is the last step that close() starts.
         monkeypatch.setattr(engine._dialer, "close", lambda: _set(up))
         await asyncio.wait_for(closing, WAIT)
         await asyncio.wait_for(peers[0].wait_closed(), WAIT)

@@ -1,4 +1,4 @@
-"""Agents on other nodes, with a relay that a test plays."""
+"""Agents on other nodes, with a stand-in for the relay."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ HELLO: dict[str, Any] = {"raydap": 1, "pid": 42, "socket": "/s/raydap-42", "work
 
 
 class FakeRelay:
-    """`opened` gets what is asked for, and the other end of each connection."""
+    """A relay that puts each target into `opened`, with the other end of the connection."""
 
     def __init__(self) -> None:
         self.opened: asyncio.Queue[tuple[str, Mapping[str, Any], socket.socket]] = asyncio.Queue()
@@ -41,7 +41,7 @@ class FakeRelay:
 
 
 class Play:
-    """Stands in for a WorkerDialer, too."""
+    """Agents with a stand-in for their WorkerDialer and relay."""
 
     def __init__(self, mode: str) -> None:
         self.mode: Any = mode
@@ -88,7 +88,7 @@ def hello(**changes: Any) -> str:
 
 
 def test_agents_there_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What says nothing of use, or is debugged by this raydap, is left alone."""
+    """Malformed reports, and agents that this raydap already debugs, are ignored."""
 
     async def script(play: Play) -> None:
         play.agents.reach_nodes(FAR)
@@ -106,7 +106,7 @@ def test_agents_there_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     run(script)
 
 
-def test_the_search_is_over_when_all_nodes_have_said_so_or_cannot_be_reached(tmp_path: Path) -> None:
+def test_the_search_is_over_when_all_nodes_have_answered_or_cannot_be_reached(tmp_path: Path) -> None:
     async def script(play: Play) -> None:
         play.relay.failing = 1
         play.agents.reach_nodes(FAR)
@@ -122,7 +122,7 @@ def test_the_search_is_over_when_all_nodes_have_said_so_or_cannot_be_reached(tmp
         while told[-1] != AgentsSearched():
             told.append(await play.event())
         assert sum(isinstance(each, AgentFound) for each in told) == 1
-        # A node that is gone is not waited for.
+        # The search does not wait for a node that has gone.
         play.agents.reach_nodes({"n3": "192.0.2.10"})
         play.agents.reach_nodes({})
         assert await play.event() == AgentsSearched()
@@ -148,7 +148,7 @@ def test_a_call_from_there_waits_for_its_answer() -> None:
 
 
 def test_processes_of_other_nodes_are_not_taken_for_ours() -> None:
-    """Two nodes have processes of the same number, and a child has no id of Ray's."""
+    """Processes on two nodes can have the same pid, and a child has no id from Ray."""
 
     async def script(play: Play) -> None:
         play.agents.reach_nodes(FAR)
@@ -227,7 +227,7 @@ async def said(connection: socket.socket) -> bytes:
     return await asyncio.wait_for(asyncio.get_running_loop().sock_recv(connection, 1), WAIT)
 
 
-def test_a_driver_goes_on_when_raydap_listens_on_all_nodes() -> None:
+def test_a_driver_continues_when_raydap_listens_on_all_nodes() -> None:
     async def script(play: Play) -> None:
         loop = asyncio.get_running_loop()
         path = json.loads(play.agents.environment({})["RAYDAP_AGENT"])["raydap"]
@@ -249,7 +249,7 @@ def test_a_driver_goes_on_when_raydap_listens_on_all_nodes() -> None:
     run(script)
 
 
-def test_a_driver_goes_on_at_once_without_a_relay() -> None:
+def test_a_driver_continues_at_once_without_a_relay() -> None:
     async def script(play: Play) -> None:
         path = json.loads(play.agents.environment({})["RAYDAP_AGENT"])["raydap"]
         assert await said(await driver(play, path, 3)) == b""
@@ -274,8 +274,8 @@ def test_only_the_launched_program_reports_the_cluster_that_it_has_joined(tmp_pa
     run(script)
 
 
-def test_a_driver_that_knows_no_raydap_tells_each_that_listens(tmp_path: Path) -> None:
-    """One that has launched a program debugs nothing else, so it reaches no node for others."""
+def test_a_driver_without_a_raydap_calls_each_that_listens(tmp_path: Path) -> None:
+    """A raydap that has launched a program debugs nothing else, so it does not reach nodes for other drivers."""
 
     async def script(play: Play) -> None:
         play.agents.reach(str(tmp_path))

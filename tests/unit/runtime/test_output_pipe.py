@@ -1,4 +1,4 @@
-"""The pipe for a program's output: what is written arrives, and nobody who writes fails or waits."""
+"""The pipe for a program's output delivers everything, and a writer neither fails nor waits."""
 
 import asyncio
 import os
@@ -29,7 +29,7 @@ def test_all_that_is_written_arrives_before_the_end() -> None:
     assert asyncio.run(main()) == MORE_THAN_PIPES_HOLD
 
 
-def test_a_program_writes_on_when_nobody_reads() -> None:
+def test_a_program_keeps_writing_when_nothing_reads() -> None:
     async def main() -> None:
         ended = asyncio.Event()
         pipe = OutputPipe(lambda data: None, ended.set)

@@ -1,4 +1,4 @@
-"""Commands that name an interpreter where a file with Python code belongs."""
+"""Commands that name an interpreter in place of a file with Python code."""
 
 import os
 import sys

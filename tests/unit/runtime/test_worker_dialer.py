@@ -1,4 +1,4 @@
-"""When a worker is dialled directly, and when over the relay."""
+"""The choice between a direct connection to a worker and one over the relay."""
 
 import asyncio
 import socket
@@ -25,8 +25,10 @@ REFUSAL = ConnectionRefusedError(111, "Connection refused")
 
 
 class Ways:
-    """Stands in for both ways; each has an error to raise, or None. `went` tells which were tried. If the relay `says`
-    something, it then ends its connections."""
+    """Stands in for both ways. Each has an error to raise, or None, and `went` lists the tried ways.
+
+    If `says` is set, the relay sends it and then ends its connections.
+    """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.direct: OSError | None = None
@@ -76,7 +78,7 @@ async def unknown() -> None:
 
 async def hang_up(peer: Peer) -> None:
     peer.close()
-    # The connection is gone after a few turns of the event loop; the stand-in for a direct one has none.
+    # A few turns of the event loop close a relayed connection. The stand-in for a direct one needs none.
     for _ in range(5):
         await asyncio.sleep(0)
 

@@ -43,11 +43,11 @@ def build(processes: Mapping[WorkerKey, Process], state: RayState, chosen: Itera
     if chosen is None:
         drivers = [each for each in processes.values() if each.member.entry.type == "driver"]
         roots = _nodes(drivers)
-        everybody = wait_graph.reachable([*_nodes(processes.values()), *tasks.all()])
-        targets = {edge.target for node in everybody for edge in node.edges if edge.target is not node}
-        roots += [node for node in everybody if node not in targets]
+        all_nodes = wait_graph.reachable([*_nodes(processes.values()), *tasks.all()])
+        targets = {edge.target for node in all_nodes for edge in node.edges if edge.target is not node}
+        roots += [node for node in all_nodes if node not in targets]
         reached = set(wait_graph.reachable(roots))
-        for node in everybody:
+        for node in all_nodes:
             # The remaining nodes are in cycles for which no other node waits.
             if node not in reached:
                 roots.append(node)
@@ -93,4 +93,4 @@ def _link(thread: Thread, process: Process, tasks: TaskNodes, is_unknown: bool) 
         if holder is not None:
             node.waits_for([holder.node], "lock" if wait.kind == "lock" else "thread", certain=wait.sure)
     if wait is not None and wait.ends:
-        node.goes_on = True
+        node.can_continue = True

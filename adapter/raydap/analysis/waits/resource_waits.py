@@ -103,8 +103,8 @@ class ResourceWaits:
     def _used(self, name: str) -> float:
         """Return the amount in use, as Ray reports it or else as the known users add up."""
         if name not in self._in_use:
-            told = self._state.used.get(name)
-            self._in_use[name] = sum(amount for amount, _ in self._users(name)) if told is None else told
+            reported = self._state.used.get(name)
+            self._in_use[name] = sum(amount for amount, _ in self._users(name)) if reported is None else reported
         return self._in_use[name]
 
     def _users(self, name: str, group: str = "") -> list[tuple[float, _User]]:

@@ -49,7 +49,7 @@ class Node:
     """How many of the nodes for which it waits have to continue, including the `ready` ones; 0 for all."""
     ready: int = 0
     """How many of them have ended already, and so have no edge."""
-    goes_on: bool = True
+    can_continue: bool = True
     """Whether it may continue, whatever the others do."""
     task: str = ""
     """The hex id of the Ray task that it is or runs; "" if it is not known."""
@@ -58,7 +58,7 @@ class Node:
         """Replace the edges; without targets the node may continue."""
         self.edges = [Edge(target, kind, certain) for target in dict.fromkeys(targets)]
         self.needed = needed
-        self.goes_on = not self.edges
+        self.can_continue = not self.edges
 
 
 def reachable(roots: Iterable[Node]) -> list[Node]:
@@ -85,7 +85,7 @@ def stuck(nodes: Collection[Node]) -> set[Node]:
         for edge in node.edges:
             waiting.setdefault(edge.target, []).append(node)
         missing[node] = len(node.edges) if not node.needed else node.needed - node.ready
-        if node.goes_on or missing[node] <= 0:
+        if node.can_continue or missing[node] <= 0:
             missing[node] = 0
             going.append(node)
     while going:

@@ -80,19 +80,19 @@ def of_collective(found: Collective) -> str:
     return f"{inside}; not there: {', '.join(shown)}"
 
 
-def of_graph(graph: Graph, told: Sequence[tuple[bool, str]], problem: str, unread: int) -> str:
+def of_graph(graph: Graph, deadlocks: Sequence[tuple[bool, str]], problem: str, unread: int) -> str:
     """Return the graph as text.
 
-    `told` contains for each deadlock whether it is certain, and its text. `problem` is why nothing is known of Ray's
+    `deadlocks` contains for each one whether it is certain, and its text. `problem` is why nothing is known of Ray's
     tasks, and `unread` the number of workers whose stacks could not be read.
     """
     lines: list[str] = []
-    for number, (is_certain, text) in enumerate(told, 1):
-        which = f" {number}" if len(told) > 1 else ""
+    for number, (is_certain, text) in enumerate(deadlocks, 1):
+        which = f" {number}" if len(deadlocks) > 1 else ""
         lines += [f"{'Deadlock' if is_certain else 'Probably a deadlock'}{which}:", text, ""]
     lines += [f"{of_collective(each)}." for each in graph.collectives]
     marks = {node: number for number, group in enumerate(graph.deadlocks, 1) for node in group}
-    tree = _Tree(_colours(graph.nodes), marks, len(told) > 1)
+    tree = _Tree(_colours(graph.nodes), marks, len(deadlocks) > 1)
     tree.add([(None, node) for node in graph.roots], "", 0)
     lines += tree.lines
     notes = [f"{graph.idle} idle"] * (graph.idle > 0) + [f"{unread} do not say where they are"] * (unread > 0)

@@ -60,7 +60,7 @@ class Breakpoint:
         self._complaints: dict[WorkerKey, str] = {}
 
     @property
-    def told(self) -> dict[str, object]:
+    def sent_spec(self) -> dict[str, object]:
         """The spec that workers get. That of a barrier lacks the hit condition, so that each hit stops."""
         return self.spec if self.barrier is None else {k: v for k, v in self.spec.items() if k != "hitCondition"}
 
@@ -124,14 +124,14 @@ class Breakpoint:
 class Group:
     """The breakpoints that one request sets together: those of one source, or all function breakpoints."""
 
-    __slots__ = ("arguments", "breakpoints", "command", "path", "told")
+    __slots__ = ("arguments", "breakpoints", "command", "path", "sent")
 
     def __init__(self, command: str, arguments: dict[str, object], breakpoints: list[Breakpoint]) -> None:
         self.command = command
         self.breakpoints = breakpoints
-        self.told = [breakpoint for breakpoint in breakpoints if not breakpoint.mistake]
+        self.sent = [breakpoint for breakpoint in breakpoints if not breakpoint.mistake]
         """The breakpoints that workers get, in the order of `arguments`; the others have a mistake."""
-        self.arguments = {**arguments, "breakpoints": [breakpoint.told for breakpoint in self.told]}
+        self.arguments = {**arguments, "breakpoints": [breakpoint.sent_spec for breakpoint in self.sent]}
         """The request's arguments for workers that have the source at `path`."""
         source = arguments.get("source")
         self.path = str(source["path"]) if isinstance(source, dict) else ""
@@ -152,8 +152,8 @@ class Breakpoints:
     def __init__(self, handles: Handles) -> None:
         self._all_handles = handles
         self._groups: dict[str | None, Group] = {}  # By the path of the source; None for function breakpoints.
-        self._doubtful: set[str | None] = set()
-        """The keys of the groups that no client has set again since `doubt`."""
+        self._unconfirmed: set[str | None] = set()
+        """The keys of the groups that no client has set again since `mark_unconfirmed`."""
         self._filters: dict[ClientId | None, ExceptionFilters] = {None: ExceptionFilters()}
         """The filters of each client. The default applies until a client sets filters."""
 
@@ -201,7 +201,7 @@ class Breakpoints:
         kept = {_same(breakpoint.spec): breakpoint for breakpoint in before}
         breakpoints = []
         specs = specs_of(arguments)
-        self._doubtful.discard(key)
+        self._unconfirmed.discard(key)
         specs = [_completed(spec, [each for each in before if each.id in guarded]) for spec in specs]
         others = [each for each in before if each.id in foreign and not any(map(each.is_at, specs))]
         for spec in [*(each.spec for each in others), *specs]:
@@ -217,14 +217,14 @@ class Breakpoints:
         key = group.path if group.command == "setBreakpoints" else None
         return self._groups.get(key) is (group if group.breakpoints else None)
 
-    def doubt(self) -> None:
+    def mark_unconfirmed(self) -> None:
         """Mark all breakpoints as unconfirmed: the last client has left, and the next may not want them."""
-        self._doubtful = set(self._groups)
+        self._unconfirmed = set(self._groups)
 
-    def drop_doubtful(self) -> list[Group]:
-        """Drop the groups that no client has set again since `doubt`. Return them; they are empty now."""
-        doubtful = [self._groups[key] for key in self._doubtful if key in self._groups]
-        return [self.set(group.command, {**group.arguments, "breakpoints": []}) for group in doubtful]
+    def drop_unconfirmed(self) -> list[Group]:
+        """Drop the groups that no client has set again since `mark_unconfirmed`. Return them; they are empty now."""
+        unconfirmed = [self._groups[key] for key in self._unconfirmed if key in self._groups]
+        return [self.set(group.command, {**group.arguments, "breakpoints": []}) for group in unconfirmed]
 
     def all(self) -> Iterator[Breakpoint]:
         """Return all breakpoints."""
@@ -249,7 +249,7 @@ class Breakpoints:
     def answered(self, worker: WorkerKey, group: Group, answers: object, path: str = "") -> list[Breakpoint]:
         """Merge a worker's answer to `group`, sent for `path`. Return the breakpoints that look different now."""
         changed = []
-        for breakpoint, answer in zip(group.told, answers if isinstance(answers, list) else [], strict=False):
+        for breakpoint, answer in zip(group.sent, answers if isinstance(answers, list) else [], strict=False):
             if isinstance(answer, dict) and breakpoint.take(worker, path, answer) and self.has(breakpoint):
                 changed.append(breakpoint)
         return changed
@@ -295,7 +295,7 @@ class Breakpoints:
     def clear(self) -> None:
         """Drop all breakpoints and filters."""
         self._groups.clear()
-        self._doubtful.clear()
+        self._unconfirmed.clear()
         self._filters = {None: ExceptionFilters()}
 
     def has(self, wanted: Breakpoint) -> bool:

@@ -130,7 +130,7 @@ class Run:
         """The texts of the sets that clients have named, by name."""
         self.collectives_asked: dict[Hashable, float] = {}
         """The last time at which a worker of a class answered that it uses no collectives, by class."""
-        self.collectives_told = False
+        self.collectives_warned = False
         """Whether the user has been warned of collectives (workers/collectives.py)."""
         self.baselines: dict[str, dict[Handle, Summary]] = {}
         """The values that clients have kept, by name and thread."""

@@ -179,7 +179,7 @@ class State(WorkerContext):
 
     # Messages to users that answer no request.
 
-    def say(self, text: str) -> None:
+    def print_to_console(self, text: str) -> None:
         """Print a line to the console of all clients."""
         self._output({"category": "console", "output": f"{text}\n"})
 

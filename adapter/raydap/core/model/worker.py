@@ -297,7 +297,7 @@ class Worker:
     def _note_answer(self, length: int) -> None:
         self._unanswered -= length
 
-    def tell(self, command: str, arguments: Body = None, timeout_s: float = ANSWER_TIMEOUT_S) -> Asked:
+    def request_logged(self, command: str, arguments: Body = None, timeout_s: float = ANSWER_TIMEOUT_S) -> Asked:
         """Send a request like `ask`, and log its failure."""
 
         def log(asked: Future[Any]) -> None:

@@ -83,7 +83,7 @@ def everywhere(
     Each reply comes with its thread, None for a worker that runs, and with the holder of the value.
     """
     client, timeout_s = request.client, arguments.timeout
-    threads, running, members = yield from selecting.everybody(
+    threads, running, members = yield from selecting.resolve_targets(
         state, client, arguments.threads, arguments.select, arguments.running
     )
     stopped = state.parts.gather({thread: evaluate(state, thread, expression, timeout_s) for thread in threads}, client)

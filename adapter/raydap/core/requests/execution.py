@@ -19,7 +19,7 @@ _NAMED = 3
 """The maximum number of stopped threads that an error names."""
 
 
-def runs_on(state: State, client: Client) -> ProblemError:
+def not_stopped_error(state: State, client: Client) -> ProblemError:
     """Return the error for a request about a running thread; its text names the threads that are stopped."""
     return ProblemError(Problem(Code.NOT_STOPPED, f"The thread runs; wait for its next stop{_stopped(state, client)}."))
 
@@ -70,7 +70,7 @@ def resume(state: State, request: Request, arguments: dict[str, object]) -> Flow
         accept()
         note_resumed(state, thread)
     elif request.command != "continue":
-        raise runs_on(state, request.client)
+        raise not_stopped_error(state, request.client)
     # Never pass on a second `continue`: it wedges debugpy (debugpy#2048), and the thread runs already.
     return answer
 
@@ -149,10 +149,10 @@ def focus(state: State, request: Request, arguments: FocusArguments) -> None:
     """
     thread = thread_of(state, request.client, arguments.thread_id)
     if not thread.is_held:
-        raise runs_on(state, request.client)
+        raise not_stopped_error(state, request.client)
     request.client.view.focus = thread
     request.respond()
-    stop_pacing.tell(request.client, thread)
+    stop_pacing.send_stop(request.client, thread)
 
 
 def threads(state: State, request: Request, arguments: dict[str, object]) -> Any:

@@ -48,7 +48,7 @@ def stacks(state: State, request: Request, arguments: StacksArguments) -> Flow[M
     """
     if arguments.max_members < 0:
         raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "maxMembers" must not be negative.'))
-    threads, running, members = yield from selecting.everybody(
+    threads, running, members = yield from selecting.resolve_targets(
         state, request.client, arguments.threads, arguments.select, arguments.running, arguments.outside
     )
     parts, client = state.parts, request.client

@@ -12,7 +12,7 @@ from raydap.core.model.state import State
 from raydap.core.model.worker import Thread, ThreadState
 from raydap.core.requests import lockstep, selecting, top_frames
 from raydap.core.requests.evaluation import MAX_TIMEOUT_S
-from raydap.core.requests.execution import let_run, note_resumed, runs_on, thread_of
+from raydap.core.requests.execution import let_run, note_resumed, not_stopped_error, thread_of
 from raydap.core.translate import paths
 from raydap.core.translate.snapshots import refused
 from raydap.core.translate.stacks import location
@@ -54,18 +54,18 @@ def step_threads(state: State, request: Request, arguments: StepThreadsArguments
     if first.state is ThreadState.BLOCKED:
         raise refused(first)
     if first.state is not ThreadState.STOPPED:
-        raise runs_on(state, request.client)
+        raise not_stopped_error(state, request.client)
     request.client.view.focus = first
     line = top_frames.line_of((yield from top_frames.of(first)))
     if first.state is not ThreadState.STOPPED:
-        raise runs_on(state, request.client)
+        raise not_stopped_error(state, request.client)
     command, timeout_s = arguments.command, request.timeout_s
     others = [] if line is None else (yield from selecting.threads(state, request.client, None, arguments.select))
     yield from collectives.warn(
         state, [first, *others], partial(_at, state, request.client, line, collectives.ANSWER_TIMEOUT_S)
     )
     if first.state is not ThreadState.STOPPED:
-        raise runs_on(state, request.client)
+        raise not_stopped_error(state, request.client)
     if arguments.until is not None:
         return (yield from _step_until_parted(state, request, first, others, line, arguments))
     steps = {thread: _step_at(state, thread, line, command, timeout_s) for thread in others if thread is not first}

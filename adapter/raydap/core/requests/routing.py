@@ -7,7 +7,7 @@ from raydap.core.model.client import Client, Request
 from raydap.core.model.handles import Scope
 from raydap.core.model.state import State
 from raydap.core.model.worker import Thread, ThreadState, Worker
-from raydap.core.requests.execution import runs_on, thread_of
+from raydap.core.requests.execution import not_stopped_error, thread_of
 from raydap.core.translate import breakpoint_paths
 from raydap.core.translate.local_files import make_readable
 from raydap.core.translate.local_ids import answer_to_client, to_local_ids
@@ -62,12 +62,12 @@ def forward(state: State, request: Request, route: Route, arguments: dict[str, o
     if request.command == "variables":
         yield from shown_arrays.prepare(worker)
         if scope.closed:
-            raise runs_on(state, request.client)
+            raise not_stopped_error(state, request.client)
     reply = yield from worker.ask(request.command, arguments, request.timeout_s)
     if reply.body is None or request.command not in RESPONSES:
         return reply.body
     if scope.closed:
-        raise runs_on(state, request.client)
+        raise not_stopped_error(state, request.client)
     try:
         body = envelope.load(reply.body)
     except envelope.EnvelopeError as error:
@@ -141,7 +141,7 @@ def _finish_stack(
         breakpoint_paths.apply(worker.run, body)
         yield from make_readable(state, worker, body)
         if scope.closed:
-            raise runs_on(state, request.client)
+            raise not_stopped_error(state, request.client)
         raised = thread is not None and thread.raised
         look_for_copies(state, worker, mark_stack(body, worker.run.sources, raised))
 
@@ -157,7 +157,7 @@ def _find(state: State, request: Request, route: Route, arguments: dict[str, obj
     if route.kind is Kind.THREAD:
         thread = thread_of(state, request.client, handle)
         if thread.stop is None:
-            raise runs_on(state, request.client)
+            raise not_stopped_error(state, request.client)
         return thread.worker, thread.stop
     target = state.handles.resolve(route.kind, handle)
     worker = state.workers[target.worker]

@@ -76,7 +76,7 @@ def workers(
     return list(dict.fromkeys(WorkerKey(entry.key) for entry, _ in chosen))
 
 
-def everybody(
+def resolve_targets(
     state: State,
     client: Client,
     handles: Iterable[int] | None,
@@ -199,9 +199,9 @@ def _chosen(
 
     def decide(pair: tuple[WorkerEntry, Thread | None]) -> None:
         entry, thread = pair
-        told = next((each for each in entry.threads if thread is not None and each.thread_id == thread.handle), None)
+        shown = next((each for each in entry.threads if thread is not None and each.thread_id == thread.handle), None)
         place = None if thread is None else places.get(thread.handle)
-        if is_in(wanted.tree, Candidate(entry, told, state.run.ranks.of(entry), place)):
+        if is_in(wanted.tree, Candidate(entry, shown, state.run.ranks.of(entry), place)):
             found.append(pair)
 
     yield from state.parts.for_each(pairs, decide, client)

@@ -56,7 +56,7 @@ class Mode(Enum):
     """The bridge answers, and sends the request to all workers."""
 
 
-ANYBODY = frozenset(Role)
+ALL_ROLES = frozenset(Role)
 TRUSTED = frozenset({Role.DEBUGGER, Role.OBSERVER, Role.PARENT, Role.CHILD})
 """The roles of clients that have shown the hub's token or a ticket, or need none."""
 DEBUGGERS = TRUSTED - {Role.OBSERVER}
@@ -101,7 +101,7 @@ _USER_CODE_S = 3600.0
 _STEP = Row(_RESUME, execution.resume, BY_THREAD, who=DEBUGGERS)
 
 TABLE: dict[str, Row] = {
-    "initialize": Row(_LOCAL, session.initialize, who=ANYBODY, since=_CONNECTED),
+    "initialize": Row(_LOCAL, session.initialize, who=ALL_ROLES, since=_CONNECTED),
     "attach": Row(_LOCAL, session.attach, who=TRUSTED | {Role.JOINING}, since=_INITIALIZED),
     "launch": Row(_LOCAL, session.launch, who=DEBUGGERS, since=_INITIALIZED),
     "configurationDone": Row(_LOCAL, session.configuration_done, capabilities=("supportsConfigurationDoneRequest",)),
@@ -140,7 +140,7 @@ TABLE: dict[str, Row] = {
         breakpoint_sync.set_exception_breakpoints,
         capabilities=("supportsExceptionOptions", "supportsExceptionFilterOptions"),
     ),
-    "disconnect": Row(_FANOUT, session.disconnect, who=ANYBODY, since=_CONNECTED),
+    "disconnect": Row(_FANOUT, session.disconnect, who=ALL_ROLES, since=_CONNECTED),
     "pause": Row(_FANOUT, execution.pause, who=DEBUGGERS),
     "stackTrace": Row(_ROUTE, stack_trace, BY_THREAD, capabilities=("supportsDelayedStackTraceLoading",)),
     "exceptionInfo": Row(_ROUTE, exception_info, BY_THREAD, capabilities=("supportsExceptionInfoRequest",)),

@@ -40,14 +40,14 @@ def waits(state: State, request: Request, arguments: WaitsArguments) -> Flow[Wai
     if arguments.select is not None:
         chosen = yield from selecting.workers(state, request.client, None, arguments.select, running=True)
     graph, unread, problem = yield from _look(state, request.client, chosen, 0.0)
-    told: list[list[Node]] = []
+    confirmed: list[list[Node]] = []
     for _ in range(MORE_LOOKS):
-        if len(told) == len(graph.deadlocks):
+        if len(confirmed) == len(graph.deadlocks):
             break
         before = {edge for group in graph.deadlocks for edge in _edges(group)}
         graph, unread, problem = yield from _look(state, request.client, chosen, SECOND_LOOK_S)
-        told = [group for group in graph.deadlocks if _steps(wait_graph.cycle(group)) <= before]
-    graph.deadlocks[:] = told
+        confirmed = [group for group in graph.deadlocks if _steps(wait_graph.cycle(group)) <= before]
+    graph.deadlocks[:] = confirmed
     return _answer(graph, unread, problem)
 
 
@@ -71,7 +71,7 @@ def _step(node: Node, target: Node) -> _Step:
 def _look(
     state: State, client: Client, chosen: list[WorkerKey] | None, delay_s: float
 ) -> Flow[tuple[Graph, list[WorkerKey], str]]:
-    told = yield from _ray_state(state, delay_s)
+    ray_state = yield from _ray_state(state, delay_s)
     members = worker_entries.members(state)
     every = [WorkerKey(key) for key in members]
     stopped = {thread.worker.key for thread in state.stopped.values()}
@@ -90,8 +90,8 @@ def _look(
         key = WorkerKey(entry.key)
         processes[key] = thread_nodes.process(Member(entry, None), child.threads)
         chosen = None if chosen is None else [*chosen, key]
-    graph = building.build(processes, told, chosen)
-    return graph, unread, told.problem
+    graph = building.build(processes, ray_state, chosen)
+    return graph, unread, ray_state.problem
 
 
 def _ray_state(state: State, delay_s: float) -> Flow[RayState]:
@@ -127,7 +127,7 @@ def _answer(graph: Graph, unread: Iterable[WorkerKey], problem: str) -> WaitGrap
     numbers = {node: number for number, node in enumerate(graph.nodes)}
     never = wait_graph.stuck(graph.nodes)
     found = [(group, wait_graph.cycle(group)) for group in graph.deadlocks]
-    told = [
+    deadlocks = [
         Deadlock(
             cycle=tuple(numbers[edge.target] for edge in [path[-1], *path[:-1]]),
             nodes=tuple(numbers[node] for node in group),
@@ -140,12 +140,12 @@ def _answer(graph: Graph, unread: Iterable[WorkerKey], problem: str) -> WaitGrap
     return WaitGraph(
         nodes=tuple(_node(node, numbers, node in never) for node in graph.nodes),
         roots=tuple(numbers[node] for node in graph.roots),
-        deadlocks=tuple(told),
+        deadlocks=tuple(deadlocks),
         collectives=tuple(_collective(each, numbers) for each in graph.collectives),
         unread=unread_keys,
         idle=graph.idle,
         problem=problem,
-        text=wait_text.of_graph(graph, [(each.certain, each.text) for each in told], problem, len(unread_keys)),
+        text=wait_text.of_graph(graph, [(each.certain, each.text) for each in deadlocks], problem, len(unread_keys)),
     )
 
 

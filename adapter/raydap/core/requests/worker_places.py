@@ -36,7 +36,7 @@ def places(state: State, request: Request, arguments: PlacesArguments) -> Flow[P
     flows = {key: _of_stopped(stopped[key], members[key]) for key in keys if key in stopped}
     flows |= {key: _of_running(state, key, members[key]) for key in keys if key not in stopped}
     found = yield from state.parts.gather(flows, request.client)
-    told: list[WorkerPlace] = []
+    listed: list[WorkerPlace] = []
     unread: list[str] = []
     for key in keys:
         answer = found[key]
@@ -45,9 +45,9 @@ def places(state: State, request: Request, arguments: PlacesArguments) -> Flow[P
             unread.append(key)
         else:
             started = worker_entries.label(state, key).started or UNSET
-            told += [msgspec.structs.replace(place, started=started) for place in answer]
+            listed += [msgspec.structs.replace(place, started=started) for place in answer]
     waiting = tuple(_waiting_child(each) for each in (yield from children))
-    return Places(places=tuple(told), unread=tuple(unread), children=waiting)
+    return Places(places=tuple(listed), unread=tuple(unread), children=waiting)
 
 
 def _waiting_child(child: ForkedChild) -> WaitingChild:
@@ -58,21 +58,21 @@ def _waiting_child(child: ForkedChild) -> WaitingChild:
 
 def _of_stopped(threads: list[Thread], member: Member) -> Flow[list[WorkerPlace]]:
     frames = yield from gather({thread: top_frames.of(thread) for thread in threads if thread.snapshot is None})
-    told = []
+    found = []
     for thread in threads:
         frame = frames.get(thread)
         if thread.snapshot is not None:
             where = _in_thread(worker_stack.as_thread(thread.snapshot, paths.workspace(thread.worker.settings)))
-            told.append(_place(member, thread.snapshot.place, where, thread))
+            found.append(_place(member, thread.snapshot.place, where, thread))
         elif not frame or isinstance(frame, ProblemError):
-            told.append(_place(member, "stopped", None, thread))
+            found.append(_place(member, "stopped", None, thread))
         else:
             name, path, line = location(frame)
             path = paths.to_client(path, paths.workspace(thread.worker.settings))
             path = thread.worker.run.paths_of_breakpoints.get(path, path)
             text = f"stopped in {function_line(name, path, line)}"
-            told.append(_place(member, text, Location(name=name, path=path, line=line), thread))
-    return told
+            found.append(_place(member, text, Location(name=name, path=path, line=line), thread))
+    return found
 
 
 def _of_running(state: State, key: WorkerKey, member: Member) -> Flow[list[WorkerPlace]]:

@@ -59,7 +59,7 @@ def listed(state: State, event: WorkersAlive) -> None:
     unprepared.inject_needed(state)
     if not run.processes.is_listed:
         run.processes.is_listed = True
-        worker_entries.tell_complete(state)
+        worker_entries.send_complete(state)
 
 
 def _label(state: State, key: WorkerKey) -> WorkerLabel:

@@ -146,9 +146,9 @@ def _enter(worker: Worker) -> Flow[None]:
     evaluates expressions in another thread than the one that handles breakpoints, so the order of the requests alone is
     not enough.
     """
-    # `tell` logs a refusal. The worker can still be debugged then, with restrictions.
+    # `request_logged` logs a refusal. The worker can still be debugged then, with restrictions.
     with suppress(WorkerRefusedError):
-        yield from worker.tell("evaluate", _changes(worker.settings.tune_workers), HANDSHAKE_TIMEOUT_S)
+        yield from worker.request_logged("evaluate", _changes(worker.settings.tune_workers), HANDSHAKE_TIMEOUT_S)
 
 
 def _configure(state: State, worker: Worker) -> Asked:
@@ -159,7 +159,7 @@ def _configure(state: State, worker: Worker) -> Asked:
     for group in worker.run.breakpoints.groups():
         set_breakpoints(state, worker, group)
     set_exception_breakpoints(worker)
-    return worker.tell("configurationDone", None, HANDSHAKE_TIMEOUT_S)
+    return worker.request_logged("configurationDone", None, HANDSHAKE_TIMEOUT_S)
 
 
 def _attached(state: State, worker: Worker) -> None:
@@ -169,7 +169,7 @@ def _attached(state: State, worker: Worker) -> None:
         process.forget_failure()
     state.log("info", f"attached to {worker}")
     if worker.leaving:
-        detach.let_go(state, worker)
+        detach.request_detach(state, worker)
     else:
         child_sessions.offer(state, worker)
         pauses.begin_wanted(state, worker)
@@ -225,7 +225,7 @@ def set_breakpoints(state: State, worker: Worker, group: Group) -> None:
 
 def _set_breakpoints(state: State, worker: Worker, group: Group, path: str) -> Flow[None]:
     try:
-        reply = yield from worker.tell(group.command, group.at(path), HANDSHAKE_TIMEOUT_S)
+        reply = yield from worker.request_logged(group.command, group.at(path), HANDSHAKE_TIMEOUT_S)
     except ProblemError:
         return
     # Merge the ids at once: the worker's next stop may contain them.
@@ -247,7 +247,7 @@ def _take_answers(state: State, worker: Worker, group: Group, answers: object, p
 
 def set_exception_breakpoints(worker: Worker) -> None:
     """Set the exception filters of all clients in one worker."""
-    worker.tell("setExceptionBreakpoints", worker.run.breakpoints.exceptions, HANDSHAKE_TIMEOUT_S)
+    worker.request_logged("setExceptionBreakpoints", worker.run.breakpoints.exceptions, HANDSHAKE_TIMEOUT_S)
 
 
 def give_up(state: State, worker: Worker, problem: Problem) -> None:

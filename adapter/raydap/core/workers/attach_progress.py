@@ -18,7 +18,7 @@ def report(state: State) -> None:
         if left >= MANY:
             _start(state, left)
     elif left == 0:
-        _tell(state, progress, "progressEnd", {})
+        _send(state, progress, "progressEnd", {})
         state.run.progress = None
     else:
         _update(state, progress, left)
@@ -27,7 +27,7 @@ def report(state: State) -> None:
 def _start(state: State, left: int) -> None:
     clients = [client.id for client in state.ready_clients() if "supportsProgressReporting" in client.supports]
     progress = state.run.progress = AttachProgress(f"attach {state.handles.new()}", clients, left)
-    _tell(state, progress, "progressStart", {"title": "Attaching to Ray workers", "message": f"{left} workers"})
+    _send(state, progress, "progressStart", {"title": "Attaching to Ray workers", "message": f"{left} workers"})
 
 
 def _update(state: State, progress: AttachProgress, left: int) -> None:
@@ -36,10 +36,10 @@ def _update(state: State, progress: AttachProgress, left: int) -> None:
     if percentage != progress.percentage:
         progress.percentage = percentage
         message = f"{progress.most - left} of {progress.most} workers"
-        _tell(state, progress, "progressUpdate", {"message": message, "percentage": percentage})
+        _send(state, progress, "progressUpdate", {"message": message, "percentage": percentage})
 
 
-def _tell(state: State, progress: AttachProgress, event: str, body: dict[str, object]) -> None:
+def _send(state: State, progress: AttachProgress, event: str, body: dict[str, object]) -> None:
     for key in progress.clients:
         client = state.clients.get(key)
         if client is not None:

@@ -83,14 +83,14 @@ def place_of(barrier: Barrier) -> str:
     return file_line(barrier.path, barrier.line) if barrier.path else barrier.function
 
 
-def tell(state: State) -> None:
+def report(state: State) -> None:
     """Report the progress of barriers that have been waiting for a while, and read where the missing workers are.
 
     Called at every Tick.
     """
     for wait in state.barriers.values():
         if wait.of is not None and wait.waiting and state.now >= wait.began + QUIET_S:
-            _tell(state, wait)
+            _report(state, wait)
             if not wait.reading and state.now >= wait.read_at + READ_PAUSE_S:
                 state.start(_read_places(state, wait))
 
@@ -107,7 +107,7 @@ def _facts(wait: BarrierWait) -> object:
     return len(wait.arrived), len(missing), wait.ended, wait.starting, wait.unreached, named, states, places
 
 
-def _tell(state: State, wait: BarrierWait) -> None:
+def _report(state: State, wait: BarrierWait) -> None:
     facts = _facts(wait)
     if facts == wait.facts:
         return
@@ -121,17 +121,17 @@ def _tell(state: State, wait: BarrierWait) -> None:
         wait.clients = [client.id for client in clients if "supportsProgressReporting" in client.supports]
         title = {"title": f"Barrier at {place_of(barrier)}", "cancellable": True, "message": text}
         _send(state, wait, "progressStart", title)
-        state.say(f"Barrier at {place_of(barrier)}: {text}.")
+        state.print_to_console(f"Barrier at {place_of(barrier)}: {text}.")
     elif text != wait.text:
         percentage = min(99, 100 * barrier.arrived // max(1, barrier.of))
         _send(state, wait, "progressUpdate", {"message": text, "percentage": percentage})
     wait.text = text
 
 
-def tell_limit(state: State, wait: BarrierWait, why: str) -> None:
+def report_limit(state: State, wait: BarrierWait, why: str) -> None:
     """Report that a barrier opens before all workers have arrived; `why` is the reason."""
     barrier = describe(state, wait)
-    state.say(f"Barrier at {place_of(barrier)}: {why}; {barrier.text}.")
+    state.print_to_console(f"Barrier at {place_of(barrier)}: {why}; {barrier.text}.")
 
 
 def end(state: State, wait: BarrierWait) -> None:

@@ -69,7 +69,7 @@ def examine_again(state: State) -> None:
         is_answered = wait.actors is not None and wait.asked_at is not None
         if wait.starting and (wait.asked_at is None or (is_answered and state.now >= wait.asked_at + ASK_AGAIN_S)):
             _ask_again(state, wait)
-    barrier_progress.tell(state)
+    barrier_progress.report(state)
 
 
 def examine_all(state: State) -> None:
@@ -111,7 +111,7 @@ def _show_if_complete(state: State, wait: BarrierWait) -> None:
     assert wait.of is not None
     arrived = len(wait.arrived)
     if terms.seconds and state.now >= wait.began + terms.seconds:
-        barrier_progress.tell_limit(state, wait, f"the time limit of {terms.seconds:g} s is over")
+        barrier_progress.report_limit(state, wait, f"the time limit of {terms.seconds:g} s is over")
         show(state, wait)
     elif terms.count:
         if arrived + wait.ended >= terms.count:

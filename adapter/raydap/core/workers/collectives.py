@@ -36,7 +36,11 @@ def warn(
     """
     run = state.run
     for of, first in {class_of(thread.worker): thread.worker for thread in threads}.items():
-        if run.collectives_told or of is None or state.now < run.collectives_asked.get(of, float("-inf")) + ASK_PAUSE_S:
+        if (
+            run.collectives_warned
+            or of is None
+            or state.now < run.collectives_asked.get(of, float("-inf")) + ASK_PAUSE_S
+        ):
             continue
         resumed = [thread for thread in threads if class_of(thread.worker) == of]
         if narrow is None and next(_staying(state, resumed), None) is None:
@@ -48,9 +52,9 @@ def warn(
         if narrow is not None:
             resumed = [*(yield from narrow(resumed))]
         stay = dict.fromkeys(_staying(state, resumed))
-        if stay and resumed and not run.collectives_told:
-            run.collectives_told = True
-            _tell(state, {thread.worker for thread in resumed}, stay, library)
+        if stay and resumed and not run.collectives_warned:
+            run.collectives_warned = True
+            _warn(state, {thread.worker for thread in resumed}, stay, library)
 
 
 def _staying(state: State, resumed: Collection[Thread]) -> Iterator[Worker]:
@@ -79,7 +83,7 @@ def _library(worker: Worker) -> Flow[str]:
     return answer if answer in calls.COLLECTIVES else ""
 
 
-def _tell(state: State, resumed: Collection[Worker], stay: Collection[Worker], library: str) -> None:
+def _warn(state: State, resumed: Collection[Worker], stay: Collection[Worker], library: str) -> None:
     members = worker_entries.members(state)
     run, wait = (folding.label(members[each.key] for each in some if each.key in members) for some in (resumed, stay))
     text = (

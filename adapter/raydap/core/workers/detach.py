@@ -27,7 +27,7 @@ Never dial an adapter before it has finished with its last client: it would neve
 ends the thread that accepts connections)."""
 
 
-def let_go(state: State, worker: Worker) -> None:
+def request_detach(state: State, worker: Worker) -> None:
     """Detach from a worker, now or after its handshake.
 
     Never send `terminate`: debugpy would kill the worker.
@@ -36,7 +36,7 @@ def let_go(state: State, worker: Worker) -> None:
     _begin(state, worker)
 
 
-def let_all_go(state: State, workers: Collection[Worker]) -> None:
+def detach_all(state: State, workers: Collection[Worker]) -> None:
     """Detach from many workers, in parts; from now on none of them counts as attached."""
     for worker in workers:
         worker.leave()
@@ -46,7 +46,7 @@ def let_all_go(state: State, workers: Collection[Worker]) -> None:
 def _begin(state: State, worker: Worker) -> None:
     """Start the disconnect of a worker if it is attached.
 
-    For a worker in its handshake, attach.py calls `let_go` again after the handshake.
+    For a worker in its handshake, attach.py calls `request_detach` again after the handshake.
     """
     if worker.stage is AttachStage.ATTACHED and not worker.detaching:
         worker.detaching = True

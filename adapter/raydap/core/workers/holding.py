@@ -10,7 +10,7 @@ from raydap.core.model.client import Client, ClientStage, Role
 from raydap.core.model.run import Ending, Holding, Run
 from raydap.core.model.state import State
 from raydap.core.workers import attach
-from raydap.core.workers.detach import let_all_go, let_go
+from raydap.core.workers.detach import detach_all, request_detach
 from raydap.errors import Code, Problem, ProblemError
 
 PROGRAM_END_S = 8.0
@@ -55,7 +55,7 @@ def _child_left(state: State, client: Client) -> None:
     worker = None if client.view.only is None else state.workers.get(client.view.only)
     others = any(other.view.only == client.view.only for other in state.clients.values())
     if worker is not None and not worker.leaving and not others:
-        let_go(state, worker)
+        request_detach(state, worker)
 
 
 def is_used(state: State) -> bool:
@@ -84,7 +84,7 @@ def make_room(state: State) -> bool:
 
 def _hold(state: State, seconds: float | None) -> None:
     state.run.holding = Holding(None if seconds is None else state.now + seconds)
-    state.run.breakpoints.doubt()
+    state.run.breakpoints.mark_unconfirmed()
     until = "a client returns" if seconds is None else f"a client returns within {seconds:g} s"
     state.log("info", f"holding {len(state.workers)} workers until {until}")
 
@@ -101,7 +101,7 @@ def take_over(state: State, client: Client) -> None:
 
 def drop_old_breakpoints(state: State) -> None:
     """Remove the breakpoints of the held run that the returning client has not set again."""
-    for group in state.run.breakpoints.drop_doubtful():
+    for group in state.run.breakpoints.drop_unconfirmed():
         state.start(attach.set_breakpoints_everywhere(state, group))
 
 
@@ -122,7 +122,7 @@ def program_stopped(state: State) -> None:
         ending.until = min(ending.until, state.now + WORKERS_END_S)
 
 
-def let_go_overdue(state: State) -> None:
+def detach_overdue(state: State) -> None:
     """Detach the workers that did not end with their program, such as detached actors.
 
     Called at every Tick.
@@ -145,7 +145,7 @@ def end_run(state: State) -> None:
         if client.is_attached:
             client.event("terminated", {})
     # Skip workers that are already detaching: the unread answer to a second disconnect kills debugpy's adapter.
-    let_all_go(state, [worker for worker in state.workers.values() if not worker.leaving])
+    detach_all(state, [worker for worker in state.workers.values() if not worker.leaving])
     for client in state.clients.values():
         client.leave_run()
     state.run = Run(state.handles)

@@ -128,7 +128,7 @@ def jobs_ended(state: State, event: JobsEnded) -> None:
     """Record the jobs that have ended, and print a line for each."""
     for job in event.jobs:
         state.run.ended_jobs[job.job] = job.ended_ms
-        state.say(job.text)
+        state.print_to_console(job.text)
 
 
 def report_overdue(state: State) -> None:

@@ -35,7 +35,7 @@ def sampled(state: State, event: StackSampled) -> None:
         waiting.set_result(event)
 
 
-def tell(state: State, worker: Worker) -> Flow[None]:
+def report_unresponsive(state: State, worker: Worker) -> Flow[None]:
     """Report that a worker does not pause, and where it is."""
     try:
         stacks = yield from sample(state, worker.row)

@@ -34,11 +34,11 @@ def begin(state: State, worker: Worker, thread: Thread | None, timeout_s: float)
         return
     if thread is None:
         # pydevd expects "*" for all threads, and ends if it gets a number. An adapter replaces the number by "*".
-        worker.tell("pause", {"threadId": "*" if worker.row.agent else 0}, timeout_s)
+        worker.request_logged("pause", {"threadId": "*" if worker.row.agent else 0}, timeout_s)
     else:
         # debugpy's own `pause` stops all threads of the process.
         expression = {"expression": calls.pause_thread(thread.local), "context": "clipboard"}
-        worker.tell("evaluate", expression, timeout_s)
+        worker.request_logged("evaluate", expression, timeout_s)
     before = state.pauses.get(worker.key)
     threads: frozenset[LocalId] = frozenset()
     if thread is not None and (before is None or before.threads):
@@ -77,7 +77,7 @@ def _examine(state: State, key: WorkerKey) -> None:
         state.start(_show_blocked(state, worker, pause))
     elif not pause.reported and state.now >= pause.since + SILENT_S:
         pause.reported = True
-        state.start(native_code.tell(state, worker))
+        state.start(native_code.report_unresponsive(state, worker))
 
 
 def _show_blocked(state: State, worker: Worker, pause: PendingPause) -> Flow[None]:

@@ -35,7 +35,7 @@ def reach(state: State, effect: ReachAgents | ReachNodes) -> None:
 def searched(state: State, _: AgentsSearched) -> None:
     """Record that raydap has searched for agents everywhere, which may complete the list of workers."""
     state.run.agents_searched = True
-    worker_entries.tell_complete(state)
+    worker_entries.send_complete(state)
 
 
 def called(state: State, event: AgentCalled) -> None:
@@ -168,7 +168,7 @@ def refused(state: State, worker: Worker, event: WorkerGone) -> None:
     attach.note_failure(state, worker, problem, is_known)
 
 
-def let_go_idle(state: State) -> None:
+def detach_idle(state: State) -> None:
     """Detach workers that nothing can stop any more.
 
     Called at every Tick.

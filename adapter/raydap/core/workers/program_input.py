@@ -12,7 +12,7 @@ def look_for_failure(state: State, text: object) -> None:
     run = state.run
     if run.program is not None and not run.input_explained and isinstance(text, str) and _MESSAGE in text:
         run.input_explained = True
-        state.say(f"input() failed: {_without_terminal(run.program)}")
+        state.print_to_console(f"input() failed: {_without_terminal(run.program)}")
 
 
 def take_error_output(state: State, text: str) -> None:
@@ -29,7 +29,7 @@ def explain_console(state: State) -> None:
     """Explain that the program does not run in the terminal that the client has requested."""
     program = state.run.program
     if program is not None and program.console != "internalConsole":
-        state.say(f'"console": "{program.console}" is not supported: {_without_terminal(program)}')
+        state.print_to_console(f'"console": "{program.console}" is not supported: {_without_terminal(program)}')
 
 
 def _without_terminal(program: LaunchSettings) -> str:

@@ -29,8 +29,8 @@ def discovery_ready(state: State, event: DiscoveryReady) -> None:
         prepared.reach(state, ReachAgents(event.sockets))
     if run.outage:
         run.outage = ""
-        worker_entries.tell(state, [])
-        state.say(f"{event.where} answers again.")
+        worker_entries.send(state, [])
+        state.print_to_console(f"{event.where} answers again.")
     if run.program is None:
         run.started.set_result(None)
 
@@ -94,11 +94,11 @@ def discovery_failed(state: State, event: DiscoveryFailed) -> None:
         state.log("info", str(event.problem))
     elif not run.outage:
         run.outage = str(event.problem)
-        worker_entries.tell(state, [])
+        worker_entries.send(state, [])
         note = _without_cluster(state, event.problem)
         if note:
             state.log("info", str(event.problem))
-            state.say(note)
+            state.print_to_console(note)
         else:
             state.report(event.problem)
 
@@ -149,7 +149,7 @@ def debuggee_exited(state: State, event: DebuggeeExited) -> None:
     state.run.program_ended = True
     program = state.run.program
     if program is not None:
-        state.say(f"{program.program or program.module} has ended with exit code {event.code}.")
+        state.print_to_console(f"{program.program or program.module} has ended with exit code {event.code}.")
     state.broadcast("exited", {"exitCode": event.code})
     state.broadcast("terminated", {})
     if state.run.holding is not None:

@@ -12,7 +12,7 @@ from raydap.core.model.state import State
 from raydap.core.model.worker import Thread, Worker
 from raydap.core.settings import AttachSettings
 from raydap.core.workers import attach, thread_names
-from raydap.core.workers.detach import REDIAL_DELAY_S, let_go
+from raydap.core.workers.detach import REDIAL_DELAY_S, request_detach
 from raydap.errors import Code, Problem
 from raydap.protocol.types import WorkerKey
 
@@ -183,7 +183,7 @@ def detach_worker(state: State, key: WorkerKey) -> None:
     worker = state.workers.get(key)
     if worker is None or worker.leaving:
         return
-    let_go(state, worker)
+    request_detach(state, worker)
     if worker.row.worker_type == "TARGET":
         # Discovery reports an explicit target only once, and the user may want to attach again.
         state.run.processes.add_candidate(worker.row, state.now)

@@ -28,10 +28,10 @@ def announce(state: State, client: Client, thread: Thread) -> None:
             view.waiting_since = state.now
         view.waiting[thread.handle] = thread
     else:
-        tell(client, thread)
+        send_stop(client, thread)
 
 
-def tell(client: Client, thread: Thread) -> None:
+def send_stop(client: Client, thread: Thread) -> None:
     """Send a stop to one client.
 
     The client's focus moves to this thread, unless the focused thread is stopped or in the middle of a step.
@@ -58,14 +58,14 @@ def read(state: State, client: Client, thread: Thread) -> None:
     client.view.unread.discard(thread.handle)
     client.view.waiting_since = state.now
     client.reads_all = client.is_vscode
-    tell_waiting(client)
+    send_waiting(client)
 
 
-def tell_waiting(client: Client) -> None:
+def send_waiting(client: Client) -> None:
     """Send a client the stops that wait, as many as it may have unread."""
     view = client.view
     while view.waiting and not (client.reads_all and len(view.unread) >= MAX_UNREAD):
-        tell(client, next(iter(view.waiting.values())))
+        send_stop(client, next(iter(view.waiting.values())))
 
 
 def examine(state: State) -> None:
@@ -76,4 +76,4 @@ def examine(state: State) -> None:
     for client in state.ready_clients():
         if client.view.waiting and state.now - client.view.waiting_since >= PATIENCE_S:
             client.reads_all = False
-        tell_waiting(client)
+        send_waiting(client)

@@ -58,7 +58,7 @@ def _examine(state: State, thread: Thread, body: dict[str, object]) -> Flow[None
         # A worker with several threads can report phantom stops. If the thread has really stopped, and debugpy's
         # filters hide all frames, it must not stay stopped without being shown. So resume it.
         state.log("info", f"dropped a phantom stop of {worker}, thread {thread.local}")
-        worker.tell("evaluate", {"expression": calls.resume_unseen(thread.local), "context": "clipboard"})
+        worker.request_logged("evaluate", {"expression": calls.resume_unseen(thread.local), "context": "clipboard"})
         return
     if has_condition and not (yield from exception_conditions.is_met(thread, frame)):
         state.log("info", f"an exception in {worker} does not meet its condition")
@@ -88,7 +88,7 @@ def _top_frame(thread: Thread) -> Flow[dict[str, object] | None]:
 def _resume_step(thread: Thread) -> Flow[bool]:
     """Resume a thread as if it had not stopped, even in the middle of a step; return whether it resumes or is gone."""
     try:
-        yield from thread.worker.tell(
+        yield from thread.worker.request_logged(
             "evaluate", {"expression": calls.resume_step(thread.local), "context": "clipboard"}
         )
     except WorkerRefusedError:

@@ -20,7 +20,7 @@ def changed(client: Client, thread: Thread) -> None:
         return
     client.view.renamed.add(thread.handle)
     if thread.handle in client.view.seen:
-        _tell(client, thread.handle)
+        _send(client, thread.handle)
 
 
 def listed(client: Client) -> None:
@@ -32,10 +32,10 @@ def shown(client: Client, handle: Handle) -> None:
     """Note that a client has the stack of a stopped thread, and notify it of a new name."""
     client.view.seen.add(handle)
     if handle in client.view.renamed:
-        _tell(client, handle)
+        _send(client, handle)
 
 
-def _tell(client: Client, handle: Handle) -> None:
+def _send(client: Client, handle: Handle) -> None:
     client.view.renamed.discard(handle)
     if "supportsInvalidatedEvent" in client.supports:
         client.event("thread", {"reason": "started", "threadId": handle})

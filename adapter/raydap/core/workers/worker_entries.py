@@ -27,7 +27,7 @@ REMEMBERED = 100
 """The number of ended workers whose last entry is kept: Ray reports a crash only some seconds later."""
 
 
-def tell_changes(state: State) -> None:
+def send_changes(state: State) -> None:
     """Send the entries that have changed to the clients that watch.
 
     Called after every event.
@@ -45,7 +45,7 @@ def tell_changes(state: State) -> None:
     if _watching(state):
         entries = [entry for key in keys if (entry := _renew(state, key)) is not None]
         if entries:
-            tell(state, entries)
+            send(state, entries)
     else:
         roster.stale.update(keys)
         for key in [key for key in keys if key not in roster.states]:
@@ -85,7 +85,7 @@ def _renew_all(state: State) -> None:
         _renew(state, key)
 
 
-def tell(state: State, entries: Collection[RosterEntry]) -> None:
+def send(state: State, entries: Collection[RosterEntry]) -> None:
     """Send these entries to the clients that watch.
 
     Without entries, the message reports only the outage, and whether the list is complete.
@@ -96,13 +96,13 @@ def tell(state: State, entries: Collection[RosterEntry]) -> None:
             client.event("raydap/workersChanged", _as_list(state, client.view, shown))
 
 
-def tell_complete(state: State) -> None:
+def send_complete(state: State) -> None:
     """Notify the clients that watch when the list has become complete.
 
     If entries have changed, the message with the changes reports this.
     """
     if _is_complete(state) and not state.run.roster.changed:
-        tell(state, [])
+        send(state, [])
 
 
 def _is_complete(state: State) -> bool:

@@ -93,7 +93,7 @@ def without_copies(state: State, worker: Worker, path: str, answers: object) -> 
     if not copy.startswith(package) or not isinstance(answers, list):
         return answers
     folder = path[: len(path) - len(copy) + len(package)]
-    _tell(state, f'"{folder}"')
+    _warn(state, f'"{folder}"')
     text = f'The job runs a copy of this file; attach with "workspaceFolder": "{folder}".'
     return [_unverified(answer, text) for answer in answers]
 
@@ -104,14 +104,14 @@ def look_for_copies(state: State, worker: Worker, shown: Iterable[str]) -> None:
     `shown` are the paths that no earlier stack contained.
     """
     if not worker.settings.path_mappings and any(paths.is_in_working_dir(path) for path in shown):
-        _tell(state, "the folder from which the job was submitted")
+        _warn(state, "the folder from which the job was submitted")
 
 
 def _unverified(answer: Any, text: str) -> Any:
     return {**answer, "verified": False, "message": text} if isinstance(answer, dict) else answer
 
 
-def _tell(state: State, folder: str) -> None:
+def _warn(state: State, folder: str) -> None:
     text = (
         f'The job runs a copy of your folder, so breakpoints in yours may not hit; set "workspaceFolder" to {folder}.'
     )

@@ -1,4 +1,4 @@
-"""Commands about breakpoints: break, tbreak, clear, condition, barrier. They hold in all workers."""
+"""The commands `break`, `tbreak`, `clear`, `condition` and `barrier`, which apply to all workers."""
 
 import os
 import re
@@ -11,25 +11,28 @@ from raydap.terminal.debugger.debugger import CommandError, Debugger
 from raydap.terminal.debugger.moving import function_around
 
 ANSWER_S = 1.0
-"""Seconds in which workers say whether they have the code of a new breakpoint, also on a busy machine. raydap answers
-before."""
+"""Seconds to wait until a worker reports whether it has the code of a new breakpoint; enough for a busy machine.
+
+raydap answers the request before workers report.
+"""
 
 _PLACE = re.compile(r"(?:(?P<file>.+):)?(?P<line>[0-9]{1,9})")
 
 
 async def set_break(debugger: Debugger, select: str | None, rest: str) -> None:
+    """Set a breakpoint, or list all breakpoints if `rest` is empty."""
     await _set(debugger, rest)
 
 
 async def set_temporary(debugger: Debugger, select: str | None, rest: str) -> None:
-    """For the worker that is there first."""
+    """Set a breakpoint that is removed when the first worker stops at it."""
     if not rest:
         raise CommandError("Name a line or a function: tbreak train.py:42.")
     await _set(debugger, rest, is_temporary=True)
 
 
 async def _set(debugger: Debugger, rest: str, hit_condition: str = "", is_temporary: bool = False) -> None:
-    """Sets one; lists all without a place."""
+    """Set the breakpoint `PLACE[, CONDITION]`, or list all breakpoints if `rest` is empty."""
     if not rest:
         await _list(debugger)
         return
@@ -56,7 +59,7 @@ async def _set(debugger: Debugger, rest: str, hit_condition: str = "", is_tempor
 
 
 async def _place(debugger: Debugger, text: str) -> tuple[str, int]:
-    """A file and a line; ("", 0) for a function whose file is not known. Raises CommandError."""
+    """Return the file and the line of a place; ("", 0) for a function whose file is not known. Raises CommandError."""
     found = _PLACE.fullmatch(text)
     if found is not None and found["file"] is None:
         return (await debugger.frame()).path, int(found["line"])
@@ -75,7 +78,10 @@ async def _place(debugger: Debugger, text: str) -> tuple[str, int]:
 
 
 async def _path(debugger: Debugger, name: str) -> str:
-    """Of a file that is named as a user would: by its path here, or by the end of the path of a frame."""
+    """Return the path of a file that the user has named. Raises CommandError.
+
+    The name is a path on this machine, the end of the path of a frame, or an absolute path in the workers.
+    """
     path = _file_here(name)
     if path:
         return path
@@ -89,10 +95,11 @@ async def _path(debugger: Debugger, name: str) -> str:
 
 
 def _file_here(name: str) -> str:
+    """Return the absolute path of a file on this machine; "" if there is no such file."""
     try:
         path = os.path.abspath(os.path.expanduser(name))
     except ValueError:
-        # It has a NUL behind a ~.
+        # The name has a NUL after a ~.
         return ""
     return path if os.path.isfile(path) else ""
 
@@ -113,7 +120,7 @@ async def _list(debugger: Debugger) -> None:
 
 
 async def clear(debugger: Debugger, select: str | None, rest: str) -> None:
-    """By numbers, or at a place; all of them without any."""
+    """Remove breakpoints by their numbers or at a place; all breakpoints if `rest` is empty."""
     breakpoints = debugger.breakpoints
     if not rest:
         for _, each in await breakpoints.all():
@@ -137,7 +144,7 @@ async def clear(debugger: Debugger, select: str | None, rest: str) -> None:
 
 
 async def _named(debugger: Debugger, number: str) -> SetBreakpoint:
-    """Raises CommandError."""
+    """Return the breakpoint with this number. Raises CommandError."""
     found = await debugger.breakpoints.named(number)
     if found is None:
         raise CommandError(f"There is no breakpoint {number}; `break` lists them.")
@@ -145,7 +152,7 @@ async def _named(debugger: Debugger, number: str) -> SetBreakpoint:
 
 
 async def condition(debugger: Debugger, select: str | None, rest: str) -> None:
-    """Gives a breakpoint another condition, or none."""
+    """Give a breakpoint another condition, or none, so that it always stops."""
     number, _, text = rest.partition(" ")
     found = await _named(debugger, number)
     await debugger.breakpoints.change(found, text.strip())
@@ -153,7 +160,7 @@ async def condition(debugger: Debugger, select: str | None, rest: str) -> None:
 
 
 async def barrier(debugger: Debugger, select: str | None, rest: str) -> None:
-    """Sets a barrier (docs/usage/barriers.md), or says who waits at one."""
+    """Set a barrier (docs/usage/barriers.md), list the barriers where workers wait, or show or release the workers."""
     place, _, terms = rest.partition(" ")
     if place in ("", "show", "release"):
         action: Any = place or None

@@ -1,7 +1,8 @@
-"""The breakpoints of the session, with numbers as pdb has them.
+"""The breakpoints of the session, with numbers as in pdb.
 
-raydap keeps the breakpoints, those of an editor in the same session, too. Who sets one of a file sets all of that file,
-so the others are asked for before, and set again as they are."""
+raydap keeps the breakpoints, including those of an editor in the same session. A DAP request replaces all breakpoints
+of a file. So each change first requests the present breakpoints, and then sends the others again unchanged.
+"""
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,19 +16,22 @@ Spec = Mapping[str, Any]
 
 
 class Breakpoints:
-    """Numbers the breakpoints as pdb does, and sets them. `temporary` are the ids of those that go when they are hit,
-    `answered` those of which workers have said something since they were set."""
+    """Numbers the breakpoints, and sets and removes them."""
 
     def __init__(self, live: LiveSession) -> None:
         self._live = live
         self._numbers: dict[int, int] = {}
+        """The numbers of the breakpoints by their ids."""
         self._count = itertools.count(1)
         self._hidden: set[int] = set()
+        """The ids of the breakpoints that the user has not set."""
         self.temporary: set[int] = set()
+        """The ids of the breakpoints that are removed when they are hit."""
         self.answered: set[int] = set()
+        """The ids of the breakpoints about which a worker has reported since they were set."""
 
     async def all(self) -> list[tuple[int, SetBreakpoint]]:
-        """With their numbers, 0 for hidden ones. Raises SessionError."""
+        """Return all breakpoints, sorted by their numbers; hidden ones have 0. Raises SessionError."""
         found = await self._live.ask("raydap/breakpoints", BreakpointsArguments(), BreakpointList)
         for each in found.breakpoints:
             if each.id not in self._numbers:
@@ -35,16 +39,22 @@ class Breakpoints:
         return sorted(((self._numbers[each.id], each) for each in found.breakpoints), key=lambda pair: pair[0])
 
     def hide(self, ids: Iterable[int]) -> None:
-        """These are temporary, and none of the user's."""
+        """Treat breakpoints as temporary, and give them no numbers, because the user has not set them."""
         self._hidden.update(ids)
         self.temporary.update(self._hidden)
 
     async def specs(self, path: str, without: int | None = None) -> list[Spec]:
-        """Those of a file, or with "" of functions, without the one with this id."""
+        """Return the specs of the breakpoints in a file, or of those on functions if `path` is "". Raises SessionError.
+
+        `without` is the id of a breakpoint to leave out.
+        """
         return [as_spec(each) for _, each in await self.all() if each.path == path and each.id != without]
 
     async def send(self, path: str, specs: Sequence[Spec]) -> Sequence[Mapping[str, Any]]:
-        """Replaces all of a file, or of all functions. Returns what raydap says of each (DAP's Breakpoint)."""
+        """Replace all breakpoints in a file, or all on functions if `path` is "". Raises SessionError.
+
+        Return the answer for each breakpoint, a Breakpoint of DAP.
+        """
         if path:
             answer = await self._live.session.connection.request(
                 "setBreakpoints", {"source": {"path": path}, "breakpoints": list(specs)}
@@ -55,7 +65,10 @@ class Breakpoints:
         return found
 
     async def change(self, breakpoint: SetBreakpoint, condition: str) -> None:
-        """Gives it another condition. For raydap it is another breakpoint then, but it keeps its number."""
+        """Give a breakpoint another condition. Raises SessionError.
+
+        raydap then gives it another id, but its number stays the same.
+        """
         others = [each for _, each in await self.all() if each.path == breakpoint.path]
         specs = [
             {**as_spec(each), "condition": condition} if each.id == breakpoint.id else as_spec(each) for each in others
@@ -67,24 +80,27 @@ class Breakpoints:
             self.temporary = self.temporary - {breakpoint.id} | {changed}
 
     async def remove(self, breakpoint: SetBreakpoint) -> None:
+        """Remove a breakpoint from all workers. Raises SessionError."""
         self.temporary.discard(breakpoint.id)
         await self.send(breakpoint.path, await self.specs(breakpoint.path, without=breakpoint.id))
 
     async def remove_hit(self, ids: Sequence[int]) -> None:
-        """The temporary ones among these have done their work."""
+        """Remove the breakpoints that were hit if they are temporary. Raises SessionError."""
         for _, each in await self.all() if self.temporary.intersection(ids) else ():
             if each.id in ids and each.id in self.temporary:
                 await self.remove(each)
 
     async def lines(self, path: str) -> set[int]:
+        """Return the lines of a file that have breakpoints. Raises SessionError."""
         return {each.line for _, each in await self.all() if each.path == path}
 
     async def named(self, text: str) -> SetBreakpoint | None:
-        """By its number."""
+        """Return the breakpoint with this number; None if there is none. Raises SessionError."""
         return next((each for number, each in await self.all() if text == str(number)), None)
 
 
 def as_spec(breakpoint: SetBreakpoint) -> Spec:
+    """Return the spec that sets this breakpoint again."""
     known = {
         "condition": breakpoint.condition,
         "hitCondition": breakpoint.hit_condition,

@@ -1,4 +1,4 @@
-"""What a user types: `[SET] COMMAND REST`, or plain Python."""
+"""The lines that a user types: `[SET] COMMAND REST`, or plain Python."""
 
 import re
 from collections.abc import Collection
@@ -10,10 +10,10 @@ _QUOTED = re.compile(r""""[^"]*"|'[^']*'|.""", re.DOTALL)
 _PLAIN = re.compile(".", re.DOTALL)
 
 _COMMAND = re.compile(r"\s*(?:(?P<name>[A-Za-z]+|\?)(?P<rest>\s.*|)|(?P<printing>pp?)(?P<value>\(.*))", re.DOTALL)
-"""As in pdb, `p(x)` is the command `p`, whatever the program calls `p`."""
+"""As in pdb, `p(x)` is the command `p`, even if the program has a function `p`."""
 
 _SEPARATOR = re.compile(r""";;|\\.|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|.""", re.DOTALL)
-"""The separator of commands, or a piece of a command: it may be in a string."""
+"""The separator of commands, or a piece of a command. A string is one piece, because it can contain a `;;`."""
 
 _RANK = r"[0-9]+(?:-[0-9]+)?"
 _SET_WORD = re.compile(
@@ -24,25 +24,31 @@ _SET_WORD = re.compile(
 _OPERATORS = re.compile(
     r"\s*(=|!=|[%&|^@]|(?:[-+*/<>]|//|\*\*|<<|>>)=|(?:<|>|<<|>>)\s|,|\.[A-Za-z_]|(?:if|in|is|and|or)\b|not\s+in\b)"
 )
-"""How a line goes on in which a word that is also a command is a name: `n = 3`, `c, d = 1, 2`, `n < 3`, `w in seen`.
-`-` and `*` begin an expression, too, `<` the name of a file, and `not` a set."""
+"""How a line continues if its first word is not a command but a name of the program.
+
+Examples are `n = 3`, `c, d = 1, 2`, `n < 3` and `w in seen`. Anything with which the argument of a command can begin is
+left out: a `-` or `*` can begin an expression, a `<` without a space the name of a file, and `not` a set.
+"""
 
 _NUMBER = re.compile("[0-9]{1,9}")
 
 EVERYBODY = "state:stopped"
-"""What `[all]` means: a command that moves or asks means those who have stopped."""
+"""The set that `[all]` means, except in commands about workers (`workers_named`)."""
 
 
 class CommandLine(NamedTuple):
-    """`select` is a set, None if none is named. `name` is "" for Python, which is the `rest`."""
+    """A command with its set and its arguments, or Python code."""
 
     select: str | None
+    """The set in brackets; None if there are no brackets."""
     name: str
+    """The name of the command; "" for Python code."""
     rest: str
+    """The text after the name; for Python code, the code."""
 
 
 def separate(text: str) -> list[str]:
-    """Return the commands of a line, which `;;` separates, as in pdb. An empty line is one command."""
+    """Return the commands of a line, separated by `;;` as in pdb. An empty line is one command."""
     commands = [""]
     for found in _SEPARATOR.finditer(text):
         if found[0] == ";;":
@@ -53,7 +59,10 @@ def separate(text: str) -> list[str]:
 
 
 def parse(text: str, names: Collection[str]) -> CommandLine:
-    """`names` are those of all commands. A line that begins with `!` is Python, as in pdb."""
+    """Return the parts of a line. A line that begins with `!` is Python, as in pdb.
+
+    `names` contains the names of all commands.
+    """
     select, rest = _split(text)
     if select is not None:
         inner = _command(rest, names)
@@ -63,8 +72,10 @@ def parse(text: str, names: Collection[str]) -> CommandLine:
 
 
 def _split(text: str) -> tuple[str | None, str]:
-    """The set in brackets with which it begins, None without one, and the rest. A set may have brackets of its own:
-    `[actor:A[12] where x["]"] > 0]`."""
+    """Return the set in brackets at the beginning of a line, None if there is none, and the rest of the line.
+
+    The set can contain brackets, too: `[actor:A[12] where x["]"] > 0]`.
+    """
     text = text.strip()
     for pattern in (_QUOTED, _PLAIN) if text.startswith("[") else ():
         depth = 0
@@ -76,7 +87,7 @@ def _split(text: str) -> tuple[str | None, str]:
 
 
 def _is_python(text: str) -> bool:
-    """Whether it is a list that something is done with: `[1, 2] + more`."""
+    """Return whether a line that begins with a bracket is Python: `[1, 2] + more`."""
     try:
         parse_module(text.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -96,8 +107,10 @@ def _command(text: str, names: Collection[str]) -> CommandLine:
 
 
 def as_set(text: str) -> str:
-    """A set in brackets (docs/usage/sets.md), where numbers are ranks and `all` is everybody who has stopped:
-    `Rollout 0-3` is `Rollout rank:0-3`."""
+    """Return the set (docs/usage/sets.md) that the text in brackets means: `Rollout rank:0-3` for `Rollout 0-3`.
+
+    Numbers are ranks, and `all` and `*` mean EVERYBODY.
+    """
     words = []
     for found in _SET_WORD.finditer(text):
         if found[0] == "where":
@@ -111,12 +124,14 @@ def as_set(text: str) -> str:
 
 
 def workers_named(select: str | None, rest: str) -> str | None:
-    """The set in brackets, or behind the command, None if none is named, of a command about workers: there `all` is
-    also who runs."""
+    """Return the set that a command about workers names; None if it names none.
+
+    The set is `select`, in brackets before the command, or `rest`, after the command. `all` includes running workers.
+    """
     wanted = select if select is not None else as_set(rest) or None
     return "*" if wanted == EVERYBODY else wanted
 
 
 def number(text: str) -> int | None:
-    """Of a line, of frames, or of a breakpoint; None if it is no number, or has more digits than any of these."""
+    """Return the number of a line, of frames or of a breakpoint; None if the text is not a number of 1 to 9 digits."""
     return int(text) if _NUMBER.fullmatch(text) else None

@@ -1,4 +1,4 @@
-"""The commands of the debugger: one row each."""
+"""The table of the debugger's commands, with one row for each."""
 
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
@@ -14,31 +14,39 @@ from raydap.terminal.debugger import (
 from raydap.terminal.debugger.debugger import CommandError, Debugger
 
 Handler = Callable[[Debugger, "str | None", str], Awaitable[None]]
-"""Takes the set, None for the worker that the user looks at, and what follows the name. Raises CommandError and
-SessionError."""
+"""A function that carries out a command. Raises CommandError and SessionError.
+
+The second argument is the set, None for the thread that the user looks at. The third is the text after the name.
+"""
 
 
 class Leave(Exception):
-    """The user wants to leave."""
+    """The user leaves the debugger."""
 
 
 class Command(NamedTuple):
-    """`names` are those that can be typed. `topic` orders the list of `help`. `follows_focus`: it is about the set that
-    the user looks at, if no other is named."""
+    """A command of the debugger."""
 
     topic: str
+    """The heading above the command in the list of `help`."""
     names: tuple[str, ...]
+    """The names that the user can type."""
     usage: str
+    """The syntax, as `help` shows it."""
     text: str
+    """The explanation that `help` and the completion show."""
     handler: Handler
     follows_focus: bool = True
+    """Whether the command applies to the set of the focus if the line names no set."""
 
 
 async def leave(debugger: Debugger, select: str | None, rest: str) -> None:
+    """Raise Leave."""
     raise Leave
 
 
 async def show_help(debugger: Debugger, select: str | None, rest: str) -> None:
+    """Print the help of one command, or the list of all commands."""
     if rest:
         found = BY_NAME.get(rest)
         if found is None:

@@ -1,4 +1,4 @@
-"""What the commands of the debugger share: whom the user looks at, and what is known of it."""
+"""The state that the debugger's commands share: the focus of the user, and the threads and workers of the session."""
 
 import asyncio
 from collections import Counter
@@ -20,32 +20,32 @@ from raydap.terminal.debugger.stopped_threads import Stop, StoppedThreads
 from raydap.terminal.live_session import LiveSession
 
 GATHER_S = 0.05
-"""Seconds in which stops are gathered for one line: those of a class come within moments of each other."""
+"""Seconds for which stops are collected and then shown together, because the workers of a class stop almost at once."""
 
 
 class CommandError(Exception):
-    """A command cannot be done. The text is for the user."""
+    """A command cannot be carried out. The text is for the user."""
 
 
 @dataclass
 class Focus:
-    """`thread` is the one that commands are about, None if none is stopped, and `frame` counts its frames with code of
-    the user's from the innermost one; `name` is its worker's. `select` is a set: then commands are about all of it.
-    `listed` is the last line that `list` has shown."""
+    """The thread, the frame and the set to which commands apply."""
 
     thread: int | None = None
+    """The thread that the user looks at; None if no thread is stopped."""
     frame: int = 0
+    """The index of the frame in `Debugger.frames`, from the innermost one."""
     name: str = ""
+    """The name of the thread's worker."""
     select: str | None = None
+    """The set that commands apply to; None for the thread alone."""
     listed: int = 0
+    """The last line that `list` has shown; 0 if `list` has shown none here."""
 
 
 @dataclass
 class Debugger:
-    """`displays` are the expressions that are shown at each stop. `keys` are the workers of all threads that have
-    stopped so far. `has_launched`: the session has launched a program, and ends with it. While a command holds
-    `announcing`, no stop is shown by itself, and none removes a breakpoint: what the command does comes before the
-    stops that follow from it."""
+    """A debug session in the terminal."""
 
     live: LiveSession
     console: Console
@@ -53,31 +53,44 @@ class Debugger:
     focus: Focus = field(default_factory=Focus)
     sources: Sources = field(default_factory=Sources)
     displays: list[str] = field(default_factory=list)
+    """The expressions that are shown at each stop."""
     has_ended: bool = False
+    """Whether the session has ended."""
     has_launched: bool = False
+    """Whether the session has launched a program, and ends with it."""
     old: OldDebugger = field(default_factory=OldDebugger)
+    """The breakpoints of Ray's old debugger."""
 
     def __post_init__(self) -> None:
         self.out = Output(self.console)
         self.breakpoints = Breakpoints(self.live)
         self.keys: dict[int, str] = {}
+        """The keys of the workers, by the ids of all threads that have stopped so far."""
         self.announcing = asyncio.Lock()
+        """While a command holds this lock, new stops are not shown and remove no breakpoint.
+
+        So the output of the command comes before the stops that it causes.
+        """
         self._ranks: dict[str, int | None] = {}
+        """The ranks of workers, by their keys."""
         self._ranked: set[str] = set()
+        """The keys of the workers whose entry in `_ranks` is up to date."""
         self._stacks: dict[int, tuple[int, list[Frame]]] = {}
+        """The frames of each thread, with the number of the stop at which they were read."""
 
     @property
     def connection(self) -> DapConnection:
+        """The connection to the session."""
         return self.live.session.connection
 
     async def request(self, command: str, **arguments: Any) -> Any:
-        """Raises SessionError."""
+        """Send a DAP request, and return the body of its answer. Raises SessionError."""
         return await self.connection.request(command, arguments)
 
     # The thread that the user looks at.
 
     def current(self) -> int:
-        """Raises CommandError if no thread is stopped there."""
+        """Return the thread that the user looks at. Raises CommandError if it is not stopped."""
         if self.focus.thread is None or self.focus.thread not in self.threads.stops:
             if self.threads.stops:
                 raise CommandError("The worker is not stopped any more; `focus` looks at the next one that is.")
@@ -86,7 +99,7 @@ class Debugger:
 
     @property
     def prompt_name(self) -> str:
-        """Whom commands are about, or which pdb gets the lines."""
+        """The name in the prompt: the worker or set that commands apply to, or the pdb that gets the lines."""
         if self.old.joined is not None:
             connection, found = self.old.joined
             return f"pdb {found.name}" if connection.prompt.endswith("Pdb)") else connection.prompt.strip("()")
@@ -95,15 +108,16 @@ class Debugger:
         return self.focus.name if self.focus.thread in self.threads.stops else "raydap"
 
     def look_at(self, thread: int | None) -> None:
+        """Move the focus to the innermost frame of a thread, or to no thread."""
         self.focus.thread, self.focus.frame, self.focus.listed = thread, 0, 0
 
     def next_stopped(self) -> int | None:
-        """The thread that has been stopped for the longest time."""
+        """Return the thread that has been stopped for the longest time; None if no thread is stopped."""
         stops = sorted(self.threads.stops.values(), key=lambda stop: stop.number)
         return stops[0].thread if stops else None
 
     async def frames(self, thread: int) -> list[Frame]:
-        """The frames with code of the user's, innermost first. Raises CommandError and SessionError."""
+        """Return a thread's frames with code of the user's, innermost first. Raises CommandError and SessionError."""
         number = self.threads.number(thread)
         if self._stacks.get(thread, (0, []))[0] != number:
             self._stacks[thread] = number, users(await stack(self.connection, thread))
@@ -113,19 +127,22 @@ class Debugger:
         return found
 
     async def frame(self) -> Frame:
-        """The one that the user looks at. Raises CommandError and SessionError."""
+        """Return the frame that the user looks at. Raises CommandError and SessionError."""
         found = await self.frames(self.current())
         return found[min(self.focus.frame, len(found) - 1)]
 
     async def show(self, thread: int) -> None:
-        """Goes to a stopped thread, and shows where it is. Raises CommandError and SessionError."""
+        """Move the focus to a stopped thread, and show where it is. Raises CommandError and SessionError."""
         if self.focus.thread != thread or self.focus.frame:
             self.look_at(thread)
         self.focus.listed = 0
         await self.show_frame(self.threads.stops.get(thread))
 
     async def show_frame(self, stop: Stop | None = None) -> None:
-        """Shows the frame that the user looks at; of a `stop` why it came, and the displayed expressions."""
+        """Show the frame that the user looks at. Raises CommandError and SessionError.
+
+        With `stop`, also show the exception that has caused it, and the displayed expressions.
+        """
         frame = await self.frame()
         lines = await self.sources.lines(self.connection, frame)
         name = self.focus.name = await self.name(self.current())
@@ -136,18 +153,21 @@ class Debugger:
             self.out.text(f"display {expression}: {await self.shown(expression, frame)}")
 
     async def _exception(self, stop: Stop) -> str:
-        """What was raised, as Python writes it. Raises SessionError."""
+        """Return the exception of a stop, as Python writes it. Raises SessionError."""
         try:
             info = await self.request("exceptionInfo", threadId=stop.thread)
         except RequestRefused:
             return stop.description or "exception"
-        # debugpy adds a note about the frame, which is shown anyway.
+        # debugpy appends a note about the frame, which is shown anyway.
         said = [str(info.get(key) or "").partition("(note:")[0].strip() for key in ("exceptionId", "description")]
         return ": ".join(filter(None, said)) or "exception"
 
     async def evaluate(self, expression: str, frame: Frame | None = None, context: str = "watch") -> str:
-        """Raises CommandError with the error of the expression, and SessionError. With other contexts than "watch" and
-        "repl", debugpy answers an error as if it were a value."""
+        """Return the value of an expression in a frame, by default in the frame that the user looks at.
+
+        Raises CommandError with the error of the expression, and SessionError. `context` must be "watch" or "repl": in
+        other contexts debugpy returns an error as if it were a value.
+        """
         where = frame if frame is not None else await self.frame()
         try:
             body = await self.request("evaluate", expression=expression, frameId=where.id, context=context)
@@ -156,6 +176,7 @@ class Debugger:
         return str(body.get("result", ""))
 
     async def shown(self, expression: str, frame: Frame) -> str:
+        """Return the value of an expression, or its error. Raises SessionError."""
         try:
             return await self.evaluate(expression, frame)
         except CommandError as error:
@@ -164,22 +185,26 @@ class Debugger:
     # Workers.
 
     def learn_threads(self, entries: Iterable[WorkerEntry | None]) -> None:
-        """These have changed; None are those that have ended. Ray says what a worker runs some time after its stop, and
-        an actor more can change the ranks of all."""
+        """Store the workers of threads. `entries` are workers that have changed; None is a worker that has ended.
+
+        Ranks are requested anew when they are needed: Ray reports what a worker runs some time after its stop, and one
+        more actor can change the ranks of all.
+        """
         self._ranked.clear()
         for entry in entries:
             if entry is not None:
                 self.keys.update(dict.fromkeys((each.thread_id for each in entry.threads), entry.key))
 
     def worker_of(self, thread: int) -> WorkerEntry | None:
+        """Return the worker of a thread; None if it is not known, or not listed any more."""
         return self.live.workers.get(self.keys.get(thread, ""))
 
     def process_has_ended(self, thread: int) -> bool:
-        """Whether the process of a thread has ended. The process of a worker that raydap has detached from lives."""
+        """Return whether the process of a thread has ended. A worker from which raydap has detached still runs."""
         return self.worker_of(thread) is None and self.keys.get(thread, "") not in self.live.detached
 
     async def renew_name(self) -> bool:
-        """Whether the worker that the user looks at has another name than at its stop."""
+        """Renew the name of the worker that the user looks at. Return whether it has changed. Raises SessionError."""
         before, thread = self.focus.name, self.focus.thread
         if thread is None or thread not in self.threads.stops:
             return False
@@ -189,7 +214,7 @@ class Debugger:
         return self.focus.name != before
 
     async def name(self, thread: int) -> str:
-        """`Trainer{3}`, or `prepare 4711`."""
+        """Return the name of a thread's worker: `Trainer{3}`, or `prepare 4711`. Raises SessionError."""
         entry = self.worker_of(thread)
         if entry is None:
             return f"thread {thread}"
@@ -197,11 +222,12 @@ class Debugger:
             await self.learn_ranks([entry])
         name = label([self.member(entry)])
         order = next((each.order for each in entry.threads if each.thread_id == thread), 0)
-        # The labels of several workers that run one task are equal.
+        # Workers that run the same task have the same label.
         pid = "" if "{" in name or entry.actor else f" {entry.pid}"
         return f"{name}{pid}" + (f" #{order}" if order else "")
 
     async def learn_ranks(self, entries: Iterable[WorkerEntry]) -> None:
+        """Request the ranks of workers. Raises SessionError."""
         pids = sorted({entry.pid for entry in entries})
         found = await self.places(f"pid:{','.join(map(str, pids))}") if pids else []
         for place in found:
@@ -209,14 +235,16 @@ class Debugger:
         self._ranked.update(entry.key for entry in entries)
 
     def member(self, entry: WorkerEntry) -> Member:
+        """Return a worker with its rank, as `folding.label` needs it."""
         counts = Counter((each.job, each.actor) for each in self.live.workers.values())
         return Member(entry, self._ranks.get(entry.key), counts[entry.job, entry.actor] == 1)
 
     async def places(self, select: str | None) -> list[WorkerPlace]:
+        """Return where the threads of a set are; those of all workers for None. Raises SessionError."""
         return list((await self.live.ask("raydap/places", PlacesArguments(select=select), Places)).places)
 
     async def stopped_in(self, select: str) -> list[WorkerPlace]:
-        """The stopped threads of a set. Raises CommandError if there is none."""
+        """Return the stopped threads of a set. Raises SessionError, and CommandError if there is none."""
         found = [each for each in await self.places(select) if isinstance(each.thread, int)]
         if not found:
             raise CommandError("Nobody in this set is stopped.")
@@ -225,7 +253,7 @@ class Debugger:
         return found
 
     async def show_many(self, threads: Iterable[int]) -> None:
-        """Where these stopped threads are, equal places together, the largest group last."""
+        """Show where these stopped threads are: a line for each place, the largest group last. Raises SessionError."""
         wanted = set(threads)
         groups: dict[str, list[WorkerEntry]] = {}
         for each in await self.places("state:stopped"):
@@ -239,7 +267,7 @@ class Debugger:
             self.out.text(f"+ {count}{label(map(self.member, entries))} {text}", "green")
 
     async def announce(self) -> None:
-        """Shows stops as they come, many at once as one, until it is cancelled."""
+        """Show new stops until cancelled. Stops that come within GATHER_S are shown together."""
         while True:
             await self.threads.wait(lambda: bool(self.threads.unseen))
             await asyncio.sleep(GATHER_S)
@@ -247,7 +275,7 @@ class Debugger:
                 await self.show_unseen()
 
     async def show_unseen(self) -> None:
-        """Who looks at nobody goes to the first of them."""
+        """Show the stops in `threads.unseen`. If the focus is on no stopped thread, move it to the first of them."""
         stops, self.threads.unseen = list(self.threads.unseen.values()), {}
         stops = [stop for stop in stops if self.threads.stops.get(stop.thread) is stop]
         if not stops:
@@ -263,6 +291,6 @@ class Debugger:
 
 
 def last_line(text: str) -> str:
-    """debugpy answers with a whole traceback, whose last line says what happened."""
+    """Return the last line of a traceback, which contains the error: debugpy sends the whole traceback."""
     lines = [line for line in text.splitlines() if line.strip()]
     return lines[-1].strip() if lines else "It failed without a word."

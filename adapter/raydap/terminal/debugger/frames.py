@@ -1,4 +1,4 @@
-"""The stacks of stopped threads, and the source around a frame."""
+"""The stacks of stopped threads, their local variables, and the source of a frame."""
 
 import linecache
 import os
@@ -12,27 +12,32 @@ from raydap.presentation.short_text import file_name
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """`id` and `reference` are handles. `is_library`: it is Ray's or debugpy's."""
+    """A frame of a stopped thread."""
 
     id: int
+    """The handle of the frame."""
     name: str
+    """The name of the function."""
     path: str
+    """The path or the name of the source; "?" if there is neither."""
     reference: int
+    """The handle of a source that only the worker has (DAP's `sourceReference`); 0 for a file."""
     line: int
     is_library: bool
+    """Whether the code is Ray's or debugpy's."""
 
     @property
     def place(self) -> str:
-        """As pdb writes it: `train.py(42)step()`."""
+        """The place as pdb writes it: `train.py(42)step()`."""
         return f"{file_name(self.path)}({self.line}){self.name}" + ("" if self.name.startswith("<") else "()")
 
 
 def frame_of(body: Any) -> Frame:
-    """A StackFrame of DAP."""
+    """Return the frame for a StackFrame of DAP."""
     source = body.get("source") or {}
     return Frame(
         body["id"],
-        # debugpy marks where an exception is shown.
+        # debugpy adds this to the frame where it shows an exception.
         str(body["name"]).removesuffix(" (Current frame)"),
         str(source.get("path") or source.get("name") or "?"),
         int(source.get("sourceReference") or 0),
@@ -42,24 +47,27 @@ def frame_of(body: Any) -> Frame:
 
 
 async def stack(connection: DapConnection, thread: int) -> list[Frame]:
-    """Innermost first. Raises SessionError."""
+    """Return the frames of a stopped thread, innermost first. Raises SessionError."""
     body = await connection.request("stackTrace", {"threadId": thread})
     return [frame_of(each) for each in body["stackFrames"]]
 
 
 def users(frames: Sequence[Frame]) -> list[Frame]:
-    """Those with code of the user's, or all if there are none."""
+    """Return the frames with code of the user's; all frames if there are none."""
     return [frame for frame in frames if not frame.is_library] or list(frames)
 
 
 class Sources:
-    """Reads files here, or from the workers where they are not here. Keeps what it has read from workers."""
+    """Reads source files on this machine, or else from the workers.
+
+    Files from workers are read once.
+    """
 
     def __init__(self) -> None:
         self._read: dict[tuple[str, int], list[str]] = {}
 
     async def lines(self, connection: DapConnection, frame: Frame) -> list[str]:
-        """The lines of the frame's file, without their ends; empty if it cannot be read."""
+        """Return the lines of the frame's file without line ends; [] if it cannot be read. Raises SessionError."""
         if frame.reference == 0 and (here := _lines_here(frame.path)):
             return here
         key = (frame.path, frame.reference)
@@ -81,7 +89,7 @@ def _lines_here(path: str) -> list[str]:
 
 
 async def variables(connection: DapConnection, frame: Frame) -> list[tuple[str, str]]:
-    """Names and texts of the local variables. Raises SessionError."""
+    """Return the names and values of the frame's local variables, as text. Raises SessionError."""
     scopes = (await connection.request("scopes", {"frameId": frame.id}))["scopes"]
     if not scopes:
         return []
@@ -93,5 +101,5 @@ async def variables(connection: DapConnection, frame: Frame) -> list[tuple[str, 
 
 
 def is_group(variable: Any) -> bool:
-    """What debugpy lists beside variables: `special variables`, `function variables`."""
+    """Return whether debugpy lists this as a group of variables, such as `special variables`."""
     return " variables" in str(variable.get("name")) and not variable.get("evaluateName")

@@ -1,4 +1,4 @@
-"""`raydap debug`: reads commands, from a terminal or from a pipe, and carries them out one after the other."""
+"""`raydap debug`: reads commands from a terminal or a pipe, and carries them out one after the other."""
 
 import ast
 import asyncio
@@ -27,28 +27,30 @@ from raydap.terminal.debugger.standard_input import StandardInput
 from raydap.terminal.live_session import LiveSession
 
 FIRST_STOP_S = 20.0
-"""Seconds for the first stop, if there are workers that wait for a debugger, or a program that begins."""
+"""Seconds to wait for the first stop, if a worker waits for a debugger or a program begins."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A driver that is launched: a file or a module, and its arguments."""
+    """A driver to launch: a file or a module, and its arguments."""
 
     file: str = ""
     module: str = ""
     args: tuple[str, ...] = ()
     python: str | None = None
+    """The interpreter; None for the default of `launch`."""
 
 
 @dataclass
 class Interactive:
-    """One run of the command. `select` restricts which paused workers are attached to. `all_code`: libraries are
-    debugged, too."""
+    """One run of the command."""
 
     target: Target
     select: str | None
+    """raydap attaches only to the paused workers in this set; None for all paused workers."""
     program: Program | None
     all_code: bool = False
+    """Whether to debug libraries, too."""
     tasks: Tasks = field(default_factory=Tasks)
     exit_code: int = 0
     _prompt: Prompt | None = None
@@ -57,7 +59,7 @@ class Interactive:
     _is_given_up: bool = False
 
     async def run(self) -> int:
-        """Returns the exit code. Raises what LiveSession.find raises, and SessionError."""
+        """Run the debugger. Return the exit code. Raises what LiveSession.find raises, and SessionError."""
         self.live = LiveSession()
         await self.live.find(self.target)
         self.debugger = debugger = Debugger(self.live, screen.console())
@@ -70,7 +72,7 @@ class Interactive:
             debugger.learn_threads(self.live.workers.values())
             announcing = self.tasks.spawn(debugger.announce())
             self.tasks.spawn(self._watch_end())
-            # In its raw mode the terminal sends no signal: there Ctrl-C is a key.
+            # For Ctrl-C during a command. At the prompt the terminal is in raw mode, where Ctrl-C sends no signal.
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupt)
             if self.select is None or not await pdb_commands.join_selected(debugger, self.select):
                 await self._carry_out(self._wait_first_stop())
@@ -121,7 +123,10 @@ class Interactive:
         return {**what, **python, **arguments}
 
     async def _configure(self) -> None:
-        """Ray's post mortem stops only with this filter. A hub drops the breakpoints that nobody sets again."""
+        """Set exception filters and breakpoints before workers run. Raises SessionError.
+
+        Ray's post mortem stops only with the filter `uncaught`. A hub drops breakpoints that no client sets again.
+        """
         connection = self.live.session.connection
         if self.live.session.kind != "editor":
             await connection.request("setExceptionBreakpoints", {"filters": ["uncaught"]})
@@ -131,7 +136,7 @@ class Interactive:
                 specs = [as_spec(each) for each in found.breakpoints if each.path == path]
                 await self.debugger.breakpoints.send(path, specs)
         if self.program is not None and self.program.file and (line := first_line(self.program.file)):
-            # As python -m pdb begins.
+            # Stop at the first line of code, as python -m pdb does.
             answer = await self.debugger.breakpoints.send(self.program.file, [{"line": line}])
             self.debugger.breakpoints.hide(int(each["id"]) for each in answer)
 
@@ -139,8 +144,10 @@ class Interactive:
         await self.live.session.connection.request("raydap/attach", {"select": f"({self.select}) state:paused"})
 
     async def _keep_attaching(self) -> None:
-        """Workers of the set that pause later are attached to as well. Ray says only a moment later what one runs; then
-        it may be in the set."""
+        """Attach to workers of the set that pause later.
+
+        Ray reports what a worker runs a moment after its pause, and only then may the worker be in the set.
+        """
         known: set[tuple[str, ...]] = set()
         while not self.live.ended.is_set():
             paused = {_known(entry) for entry in self.live.workers.values() if entry.state == "paused"}
@@ -152,7 +159,7 @@ class Interactive:
             await self.live.changed.wait()
 
     async def _wait_first_stop(self) -> None:
-        """What is stopped already, or is about to stop, is shown before the first prompt."""
+        """Show the threads that are stopped already, or are about to stop, before the first prompt."""
         threads = self.debugger.threads
         waiting = self.program is not None or any(
             entry.state in ("paused", "attaching", "stopped") for entry in self.live.workers.values()
@@ -191,7 +198,10 @@ class Interactive:
                 self._redraw()
 
     async def _remove_temporary(self, ids: tuple[int, ...]) -> None:
-        """A stop can come before `tbreak` has the id of what it has set."""
+        """Remove the breakpoints that were hit if they are temporary.
+
+        This waits for `tbreak` to end: a stop can come before `tbreak` has the id of its breakpoint.
+        """
         with suppress(SessionError):
             async with self.debugger.announcing:
                 await self.debugger.breakpoints.remove_hit(ids)
@@ -200,10 +210,10 @@ class Interactive:
         text = str(body.get("output", ""))
         category = body.get("category", "console")
         if category in ("stdout", "stderr"):
-            # A program that raydap has launched is the user's own, as is what it prints.
+            # A launched program is the user's own, so its output is trusted.
             safe_output.piece(text if self.program is not None else program_output(text))
         else:
-            # debugpy's advice on the second line is about a file that terminals do not have.
+            # The second line of debugpy's message recommends changing launch.json, which a terminal does not use.
             self.debugger.out.note(text.partition("\nNote: may have been skipped")[0].rstrip(), category == "important")
 
     async def _watch_end(self) -> None:
@@ -215,7 +225,7 @@ class Interactive:
         return [entry for entry in self.live.workers.values() if entry.state in ("stopped", "running", "held")]
 
     def _say_farewell(self, has_said: bool = False) -> None:
-        """`has_said`: of a worker in Ray's pdb."""
+        """Print what happens to the workers. `has_said`: a message about a worker in Ray's pdb was printed already."""
         entries = self._attached()
         names = f": {label(map(self.debugger.member, entries))}" if entries else ""
         count = f"{len(entries)} worker{'s' * (len(entries) != 1)}"
@@ -254,7 +264,7 @@ class Interactive:
                 return
             try:
                 if self.debugger.old.joined is not None:
-                    # There an empty line repeats, too.
+                    # In pdb, an empty line repeats pdb's own last command.
                     last = ""
                     await self._carry_out(pdb_commands.say(self.debugger, text))
                 elif text.strip() or last:
@@ -264,7 +274,7 @@ class Interactive:
                 return
 
     async def _read(self) -> str | None:
-        """A line; None at the end of the input, or of the session. Raises Interrupted."""
+        """Return the next line; None at the end of the input or of the session. Raises Interrupted."""
         if self._prompt is None:
             return await self._input.read_line()
         reading = asyncio.ensure_future(self._prompt.read())
@@ -287,7 +297,7 @@ class Interactive:
             self._prompt.redraw()
 
     async def _interrupted(self) -> None:
-        """Ctrl-C at an empty line: who runs is paused, if nobody is stopped."""
+        """Handle Ctrl-C at an empty line: pause all workers if no thread is stopped."""
         if self.debugger.old.joined is not None:
             self.debugger.out.note("`continue` or Ctrl-D leaves this pdb.")
         elif self.debugger.threads.stops:
@@ -296,14 +306,14 @@ class Interactive:
             await BY_NAME["pause"].handler(self.debugger, None, "")
 
     async def _carry_out(self, work: Coroutine[Any, Any, None]) -> None:
-        """Raises Leave."""
+        """Run a command in a task that Ctrl-C can cancel, and print its error. Raises Leave."""
         task = self._command = asyncio.ensure_future(work)
         self._was_interrupted = self._is_given_up = False
         try:
             await task
         except asyncio.CancelledError:
             if not self._is_given_up:
-                # It is not the user who gives the command up: a signal ends raydap.
+                # The user has not cancelled the command: a signal ends raydap.
                 task.cancel()
                 raise
             self.debugger.out.note("Cancelled.")
@@ -313,12 +323,14 @@ class Interactive:
             self._command = None
 
     def _interrupt(self) -> None:
-        """Ctrl-C pauses the threads that the command waits for, and cancels it when it is pressed again. A pdb of Ray's
-        cannot be interrupted: there the second one leaves."""
+        """Handle Ctrl-C during a command: first pause the threads that it waits for, and then cancel it.
+
+        A pdb of Ray's cannot be interrupted, so the first Ctrl-C only prints a note, and the second leaves the pdb.
+        """
         if self._command is None:
             return
         if sys.stdout.isatty():
-            # The terminal has written ^C.
+            # The terminal has printed ^C.
             safe_output.piece("\n")
         if self.debugger.old.joined is not None and not self._was_interrupted:
             self._was_interrupted = True
@@ -331,7 +343,10 @@ class Interactive:
             self._command.cancel()
 
     async def _pause_expected(self) -> None:
-        """raydap detaches from a worker that nothing can stop any more; it is attached again for the pause."""
+        """Pause the threads that the command waits for.
+
+        raydap detaches from a worker that nothing can stop any more. `raydap/pause` attaches to it again.
+        """
         debugger = self.debugger
         for thread in list(debugger.threads.expected):
             with suppress(SessionError):
@@ -356,12 +371,12 @@ class Interactive:
 
 
 def _known(entry: WorkerEntry) -> tuple[str, ...]:
-    """What a set may be about and Ray may say late."""
+    """Return the facts about a worker on which a set may depend, and which Ray may report late."""
     return entry.key, entry.name, entry.task, entry.actor_name, entry.job, entry.submission
 
 
 def first_line(path: str) -> int:
-    """The first line with code of a program; 0 if it cannot be read."""
+    """Return the number of a program's first line of code, after its docstring; 0 if it has none or cannot be read."""
     try:
         with open(path, encoding="utf-8") as file:
             body = ast.parse(file.read()).body

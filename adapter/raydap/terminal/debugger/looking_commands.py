@@ -1,4 +1,4 @@
-"""Commands that look at code: where, up, down, list, longlist, args."""
+"""The commands that show stacks and code: `where`, `stacks`, `hang`, `up`, `down`, `list`, `longlist` and `args`."""
 
 from collections.abc import Sequence
 
@@ -14,11 +14,11 @@ from raydap.terminal.debugger.printing import highlighted
 from raydap.terminal.wait_tree import coloured
 
 AROUND = 5
-"""Lines that `list` shows before and behind the present one."""
+"""The number of lines that `list` shows before and after the current line."""
 
 
 async def where(debugger: Debugger, select: str | None, rest: str) -> None:
-    """The stack as pdb writes it, the innermost frame last; those of a set as one tree."""
+    """Print the stack as pdb does, the innermost frame last; for a set, print all stacks as one tree."""
     if select is not None:
         await stacks(debugger, select, "")
         return
@@ -33,23 +33,25 @@ async def where(debugger: Debugger, select: str | None, rest: str) -> None:
 
 
 async def stacks(debugger: Debugger, select: str | None, rest: str) -> None:
-    """All stacks of a set, or of everybody who is stopped, as one tree."""
+    """Print all stacks of a set, or of all stopped threads, as one tree."""
     wanted = StacksArguments(select=select if select is not None else as_set(rest) or None)
     found = await debugger.live.ask("raydap/stacks", wanted, MergedStacks)
     debugger.out.text(folded_tables.of_stacks(found))
 
 
 async def hang(debugger: Debugger, select: str | None, rest: str) -> None:
-    """As `raydap hang` shows it."""
+    """Print the tree of waits, as `raydap hang` does."""
     wanted = WaitsArguments(select=workers_named(select, rest))
     debugger.out.rich(coloured(await debugger.live.ask("raydap/waits", wanted, WaitGraph)))
 
 
 async def up(debugger: Debugger, select: str | None, rest: str) -> None:
+    """Move the focus to the caller, or up by the number of frames in `rest`."""
     await _move(debugger, _count(rest))
 
 
 async def down(debugger: Debugger, select: str | None, rest: str) -> None:
+    """Move the focus to the called function, or down by the number of frames in `rest`."""
     await _move(debugger, -_count(rest))
 
 
@@ -73,7 +75,10 @@ async def _move(debugger: Debugger, frames_up: int) -> None:
 
 
 async def list_lines(debugger: Debugger, select: str | None, rest: str) -> None:
-    """Eleven lines around the present one; the next ones when it is given again; `.` begins anew."""
+    """Print the lines that `rest` names, by default eleven around the current line.
+
+    Repeated without arguments, the command prints the next lines. `.` returns to the current line.
+    """
     frame = await debugger.frame()
     lines = await debugger.sources.lines(debugger.connection, frame)
     first, last = _range(rest, frame.line, debugger.focus.listed)
@@ -82,7 +87,10 @@ async def list_lines(debugger: Debugger, select: str | None, rest: str) -> None:
 
 
 def _range(rest: str, line: int, listed: int) -> tuple[int, int]:
-    """Raises CommandError."""
+    """Return the first and the last line to list. Raises CommandError.
+
+    `line` is the current line. `listed` is the last line that was listed, 0 if none was.
+    """
     if rest in ("", "."):
         first = listed + 1 if listed and not rest else max(1, line - AROUND)
         return first, first + 2 * AROUND
@@ -93,12 +101,12 @@ def _range(rest: str, line: int, listed: int) -> tuple[int, int]:
     if len(numbers) == 1:
         first = max(1, begin - AROUND)
         return first, first + 2 * AROUND
-    # pdb takes a second number that is smaller for a count.
+    # As in pdb, a second number that is smaller is a count.
     return max(1, begin), end if end >= begin else begin + end
 
 
 async def long_list(debugger: Debugger, select: str | None, rest: str) -> None:
-    """The whole function."""
+    """Print the source of the whole function."""
     frame = await debugger.frame()
     lines = await debugger.sources.lines(debugger.connection, frame)
     await _show(debugger, frame, lines, *function_lines(lines, frame.line))
@@ -114,7 +122,7 @@ async def _show(debugger: Debugger, frame: frames.Frame, lines: Sequence[str], f
 
 
 async def args(debugger: Debugger, select: str | None, rest: str) -> None:
-    """The arguments of the function; all local variables if its source cannot be read."""
+    """Print the arguments of the function; all local variables if its source cannot be read."""
     frame = await debugger.frame()
     lines = await debugger.sources.lines(debugger.connection, frame)
     function = function_around(list(lines), frame.line)

@@ -1,4 +1,4 @@
-"""Commands that let threads run: next, step, return, until, continue, jump, pause, wait."""
+"""The commands `next`, `step`, `return`, `until`, `continue` and `jump`, which let threads run, and `wait`."""
 
 import ast
 import re
@@ -15,14 +15,17 @@ from raydap.terminal.debugger.command_line import number, workers_named
 from raydap.terminal.debugger.debugger import CommandError, Debugger
 
 AGAIN_S = 0.5
-"""Seconds for which `continue` waits for the same thread, although others are stopped that can be shown."""
+"""Seconds for which `continue` waits for a new stop of its thread before it shows another stopped thread."""
 
 SLOW_S = 10.0
-"""Seconds after which workers that have not ended their step are named, and the others shown."""
+"""Seconds to wait for stops. After that, a command shows the stopped threads and reports that others still run."""
 
 
 async def step(debugger: Debugger, command: str, select: str | None) -> None:
-    """`command` is one of DAP's: next, stepIn, stepOut."""
+    """Step the thread that the user looks at, or all stopped threads of a set.
+
+    `command` is DAP's `next`, `stepIn` or `stepOut`.
+    """
     if select is not None:
         await _step_many(debugger, command, select)
         return
@@ -34,20 +37,26 @@ async def step(debugger: Debugger, command: str, select: str | None) -> None:
 
 
 async def next_line(debugger: Debugger, select: str | None, rest: str) -> None:
+    """Step to the next line of the function."""
     await step(debugger, "next", select)
 
 
 async def step_in(debugger: Debugger, select: str | None, rest: str) -> None:
+    """Step to the next line, which may be in a called function."""
     await step(debugger, "stepIn", select)
 
 
 async def step_out(debugger: Debugger, select: str | None, rest: str) -> None:
+    """Step out of the function."""
     await step(debugger, "stepOut", select)
 
 
 async def arrived(debugger: Debugger, thread: int, name: str) -> None:
-    """Shows a thread that was let run, or the next one that is stopped if it has ended, or if raydap has detached from
-    its worker because nothing can stop it any more."""
+    """Show the new stop of a thread that was resumed. If it has not stopped, report that, and show another stop.
+
+    A thread does not stop again if it ends, or if raydap detaches from its worker because nothing can stop the worker
+    any more. `name` is the name of the thread before it was resumed.
+    """
     if thread in debugger.threads.stops:
         await debugger.show(thread)
         return
@@ -72,7 +81,7 @@ async def _step_many(debugger: Debugger, command: str, select: str) -> None:
         move = partial(debugger.live.ask, "raydap/step", wanted, SteppedThreads)
         missing = await debugger.threads.wait_again(threads, move, SLOW_S)
     else:
-        # raydap/step takes along only those at one line.
+        # raydap/step steps only threads that are at the same line.
         async def each_steps() -> None:
             for thread in threads:
                 await debugger.request(command, threadId=thread, singleThread=True)
@@ -86,7 +95,10 @@ async def _step_many(debugger: Debugger, command: str, select: str) -> None:
 
 
 async def go_on(debugger: Debugger, select: str | None, rest: str) -> None:
-    """`continue`: shows the next stop of the same thread, or another thread that is stopped."""
+    """Resume the thread that the user looks at, or a set, and show the next stop.
+
+    If other threads are stopped, wait only AGAIN_S for the thread, and then show one of the others.
+    """
     if select is not None:
         answer = await debugger.live.ask("raydap/continue", ContinueThreadsArguments(select=select), ResumedThreads)
         debugger.out.note(f"{len(answer.threads)} run on.")
@@ -109,18 +121,20 @@ async def go_on(debugger: Debugger, select: str | None, rest: str) -> None:
 
 
 async def _await_anybody(debugger: Debugger, resumed: set[int]) -> None:
-    """Waits until somebody is stopped, and shows who, or until nobody is debugged any more. Ctrl-C pauses those that
-    were resumed."""
+    """Wait until any thread is stopped, and show it, or until no worker is debugged any more.
+
+    Ctrl-C pauses the threads in `resumed`.
+    """
     threads = debugger.threads
     threads.expected |= resumed
     try:
-        # The session of a launched program ends by itself.
+        # A launched program may have no debugged worker for a while. Its session ends with it.
         await threads.wait(
             lambda: bool(threads.stops) or debugger.has_ended or not (debugger.live.debugged or debugger.has_launched)
         )
     finally:
         threads.expected -= resumed
-    # What they have stopped for is shown with the stops of all others.
+    # Show the stops of the resumed threads together with all others.
     threads.unseen |= {thread: threads.stops[thread] for thread in resumed if thread in threads.stops}
     if threads.unseen:
         debugger.look_at(None)
@@ -130,7 +144,10 @@ async def _await_anybody(debugger: Debugger, resumed: set[int]) -> None:
 
 
 async def wait(debugger: Debugger, select: str | None, rest: str) -> None:
-    """Until the next stop, of anybody or of somebody in the set, or for so many seconds."""
+    """Wait for the next stop, of any thread or of one in a set, and show it.
+
+    A number at the end of `rest` limits the wait, in seconds.
+    """
     threads = debugger.threads
     words = rest.split()
     timeout_s: float | None = None
@@ -153,7 +170,7 @@ async def wait(debugger: Debugger, select: str | None, rest: str) -> None:
 
 
 async def until(debugger: Debugger, select: str | None, rest: str) -> None:
-    """To a line behind the present one, or to the line that is named, or out of the function."""
+    """Run the thread until it reaches a later line, or the line that `rest` names, or leaves the function."""
     _alone(select)
     thread, frame = debugger.current(), await debugger.frame()
     lines = await debugger.sources.lines(debugger.connection, frame)
@@ -166,7 +183,7 @@ async def until(debugger: Debugger, select: str | None, rest: str) -> None:
     else:
         first = frame.line + 1
     entry = debugger.worker_of(thread)
-    # Another worker does not stop for it.
+    # The condition keeps other workers from stopping at these breakpoints.
     condition = f"__import__('os').getpid() == {0 if entry is None else entry.pid}"
     source = {"path": frame.path, "sourceReference": frame.reference}
     found = await debugger.request("breakpointLocations", source=source, line=first, endLine=max(first, last))
@@ -185,6 +202,7 @@ async def until(debugger: Debugger, select: str | None, rest: str) -> None:
 
 
 async def jump(debugger: Debugger, select: str | None, rest: str) -> None:
+    """Make another line the next one to execute."""
     _alone(select)
     frame = await debugger.frame()
     line = number(rest)
@@ -207,12 +225,13 @@ def _alone(select: str | None) -> None:
 
 
 def function_lines(lines: list[str], line: int) -> tuple[int, int]:
-    """The first and the last line of the function around a line; those of the file if there is none."""
+    """Return the first and the last line of the function around a line; those of the file if there is no function."""
     found = function_around(lines, line)
     return (1, len(lines)) if found is None else (found.lineno, found.end_lineno or line)
 
 
 def function_around(lines: list[str], line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """Return the innermost function around a line; None if there is none, or if the source has a syntax error."""
     try:
         tree = ast.parse("\n".join(lines))
     except (SyntaxError, ValueError, RecursionError):

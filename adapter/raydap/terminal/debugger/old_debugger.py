@@ -1,4 +1,4 @@
-"""The breakpoints of Ray's old debugger in a debug session of the terminal, and the one that the user has joined."""
+"""The breakpoints of Ray's old debugger in a debug session of the terminal, and the pdb that the user has joined."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -11,33 +11,38 @@ from raydap.terminal.legacy_listing import LegacyListing
 
 
 class OldDebugger:
-    """`joined` is what the user talks to, with the breakpoint where it began. Must be closed."""
+    """The list of these breakpoints, and the pdb that the user has joined. Must be closed."""
 
     def __init__(self) -> None:
         self.listing = LegacyListing()
         self.joined: tuple[PdbConnection, LegacyBreakpoint] | None = None
+        """The pdb that gets the user's lines, with its breakpoint."""
         self._relay = Relay(self._access)
         self._numbers: dict[tuple[str, float], int] = {}
         self._told: set[int] = set()
+        """The numbers of the breakpoints that the user has been shown."""
         self._joining: set[asyncio.Task[PdbConnection]] = set()
 
     def number(self, found: LegacyBreakpoint) -> int:
-        """By which the user names it. It stays the same, and is given once."""
+        """Return the number that the user types for a breakpoint. It stays the same, and is given only once."""
         return self._numbers.setdefault((found.key, found.since), len(self._numbers) + 1)
 
     def untold(self) -> list[LegacyBreakpoint]:
-        """Those of which the user has not been told yet; only once."""
+        """Return the breakpoints that the user has not been shown yet, and mark them as shown."""
         new = [found for found in self.listing.breakpoints if self.number(found) not in self._told]
         self.tell(new)
         return new
 
     def tell(self, breakpoints: Iterable[LegacyBreakpoint]) -> None:
-        """The user knows of these."""
+        """Mark breakpoints as shown to the user."""
         self._told.update(map(self.number, breakpoints))
 
     async def join(self, found: LegacyBreakpoint, on_text: Callable[[str], None]) -> PdbConnection:
-        """Raises NotReached. Never cut short: a connection that is closed before pdb is safe ends the task. Who is
-        cancelled does not wait; the pdb is left as soon as that is safe."""
+        """Join a pdb, and return its connection. `on_text` gets the lines of its output. Raises NotReached.
+
+        If the connection closed before pdb is safe, the task of the worker would end. So cancelling this does not cut
+        the joining short: the pdb is left in the background, as soon as that is safe.
+        """
         joining = asyncio.ensure_future(self._join(found, on_text))
         self._joining.add(joining)
         try:
@@ -55,12 +60,13 @@ class OldDebugger:
         return connection
 
     async def leave(self) -> None:
-        """The task of the pdb that is joined runs on."""
+        """Leave the joined pdb, if there is one. Its task keeps running."""
         joined, self.joined = self.joined, None
         if joined is not None:
             await joined[0].leave()
 
     async def close(self) -> None:
+        """Leave all pdbs, and close the relay and the list."""
         await self.leave()
         for joining in list(self._joining):
             await _leave(joining)

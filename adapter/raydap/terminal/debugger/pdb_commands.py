@@ -1,4 +1,4 @@
-"""The command pdb, which joins a breakpoint of Ray's old debugger, and what the user types there."""
+"""The command `pdb`, which joins a breakpoint of Ray's old debugger, and the lines that the user types there."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,14 +16,17 @@ from raydap.terminal.debugger.debugger import CommandError, Debugger
 from raydap.terminal.process_list import pdb_age, pdb_place
 
 LISTED_ALONE = 3
-"""More breakpoints than that, which are new at once, are told by their number."""
+"""The maximum number of new breakpoints that are announced one by one. Of more, only the count is announced."""
 
 LOOK_TIMEOUT_S = 15.0
-"""Seconds for Ray's first answer."""
+"""Seconds to wait for the first list of breakpoints from Ray."""
 
 
 async def pdb(debugger: Debugger, select: str | None, rest: str) -> None:
-    """Joins the one that is named, by its number or a set, or the only one there is; lists them if there are more."""
+    """Join the breakpoint that the user names by its number or a set; without a name, join the only breakpoint.
+
+    If there are several, list them instead.
+    """
     wanted = await _look(debugger)
     if select is None and rest.isdecimal():
         wanted = [found for found in wanted if debugger.old.number(found) == number(rest)]
@@ -43,7 +46,10 @@ async def pdb(debugger: Debugger, select: str | None, rest: str) -> None:
 
 
 async def join_selected(debugger: Debugger, select: str) -> bool:
-    """Whether one has been joined: the only one of a set that the user has named at the start."""
+    """Join the only breakpoint of the set that the user has named at the start. Return whether there is exactly one.
+
+    Raises SessionError, and CommandError if the breakpoint cannot be joined.
+    """
     try:
         wanted = await _in_set(debugger, await _look(debugger), select)
     except CommandError:
@@ -71,6 +77,7 @@ async def _in_set(debugger: Debugger, found: Sequence[LegacyBreakpoint], select:
 
 
 def show_list(debugger: Debugger, breakpoints: Sequence[LegacyBreakpoint]) -> None:
+    """Print a table of breakpoints with their numbers."""
     rows = [
         [
             str(debugger.old.number(one)),
@@ -89,7 +96,7 @@ def show_list(debugger: Debugger, breakpoints: Sequence[LegacyBreakpoint]) -> No
 
 
 def announce(debugger: Debugger) -> None:
-    """Says which are new, and how to join them."""
+    """Print which breakpoints are new, and how to join them."""
     new = debugger.old.untold()
     if len(new) > LISTED_ALONE:
         debugger.out.note(f"{len(new)} workers wait for Ray's old debugger; `pdb` lists them.", is_important=True)
@@ -100,7 +107,7 @@ def announce(debugger: Debugger) -> None:
 
 
 async def join(debugger: Debugger, found: LegacyBreakpoint) -> None:
-    """Raises CommandError."""
+    """Join a breakpoint, and print how to leave it. Raises CommandError."""
     debugger.old.tell([found])
     name = _name(debugger, found)
     try:
@@ -118,7 +125,7 @@ async def join(debugger: Debugger, found: LegacyBreakpoint) -> None:
 
 
 async def say(debugger: Debugger, line: str) -> None:
-    """A line for the pdb that is joined. Who is cancelled leaves it."""
+    """Send a line to the joined pdb, and wait until pdb has executed it. If cancelled, leave the pdb."""
     assert debugger.old.joined is not None
     connection, found = debugger.old.joined
     try:
@@ -136,7 +143,7 @@ async def say(debugger: Debugger, line: str) -> None:
 
 
 async def leave(debugger: Debugger) -> bool:
-    """Leaves the pdb that is joined. Whether one was."""
+    """Leave the joined pdb. Return whether there was one."""
     if debugger.old.joined is None:
         return False
     _, found = debugger.old.joined
@@ -147,9 +154,9 @@ async def leave(debugger: Debugger) -> bool:
 
 
 async def _follow(debugger: Debugger, found: LegacyBreakpoint) -> None:
-    """Joins where `remote` or `get` leads: Ray lists that under the same key."""
+    """Wait for the breakpoint to which `remote` or `get` leads, and join it. Ray lists it under the same key."""
     listing = debugger.old.listing
-    # `ray debug` would wait for this one, too.
+    # With this entry, `ray debug` would wait for the same breakpoint.
     listing.forget(found.key.replace("RAY_PDB_", "RAY_PDB_CONTINUE_", 1))
     debugger.out.note("raydap joins it; Ctrl-C gives that up.")
     while True:
@@ -165,6 +172,6 @@ async def _follow(debugger: Debugger, found: LegacyBreakpoint) -> None:
 
 
 def _name(debugger: Debugger, found: LegacyBreakpoint) -> str:
-    """`Trainer`, `prepare`; with a number for an actor whose number is known."""
+    """Return the name of a breakpoint's worker: `Trainer`, with the actor's rank if that is known, or `prepare`."""
     entry = debugger.live.workers.get(found.worker)
     return label([debugger.member(entry)]) if entry is not None and (entry.actor or entry.task) else found.name

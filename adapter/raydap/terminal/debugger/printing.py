@@ -1,4 +1,4 @@
-"""What the debugger prints: lines of source, values and messages."""
+"""The output of the debugger: lines of source, values and messages."""
 
 from collections.abc import Collection, Sequence
 
@@ -12,40 +12,44 @@ _CODE = Syntax("", "python", theme="ansi_dark")
 
 
 class Output:
-    """Writes to a console, above the line that the user types."""
+    """Prints to a console, above the prompt."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
 
     def text(self, text: str, style: str = "") -> None:
-        """As it is, whatever characters it has."""
+        """Print text unchanged: rich neither wraps it nor interprets markup in it."""
         self._console.print(Text(text, style), soft_wrap=True)
 
     def error(self, text: str) -> None:
-        """As pdb writes errors."""
+        """Print an error as pdb does, after `***`."""
         self._sentence(Text(f"*** {text}", "red"))
 
     def note(self, text: str, is_important: bool = False) -> None:
-        """Something that the user has not asked for."""
+        """Print a message that no command has requested."""
         self._sentence(Text(text, "yellow" if is_important else "dim"))
 
     def _sentence(self, text: Text) -> None:
-        """A terminal would break the line within a word."""
+        """Print a sentence, which rich wraps between words on a terminal: the terminal would break it within a word."""
         self._console.print(text, soft_wrap=not self._console.is_terminal)
 
     def rich(self, renderable: object) -> None:
+        """Print an object that rich can render, such as a table."""
         self._console.print(renderable)
 
     def place(self, label: str, place: str, line: str) -> None:
-        """As pdb shows where it is, with the worker before it."""
+        """Print a place and its line of source as pdb does, with the worker's name before them."""
         head = Text("> ")
         head.append(one_line(label), "bold cyan")
         head.append(f" {one_line(place)}\n-> ")
-        # At once, or what the user types would come in between.
+        # Print both lines at once, or the line that the user types could come between them.
         self._console.print(head.append_text(highlighted(line.strip())), soft_wrap=True)
 
     def source(self, lines: Sequence[str], first: int, current: int, breakpoints: Collection[int]) -> None:
-        """`lines` begin at the number `first`. The mark `->` is at `current`, and `B` at lines with breakpoints."""
+        """Print lines of source with their numbers, `->` at the line `current`, and `B` at the lines `breakpoints`.
+
+        `first` is the number of the first of `lines`.
+        """
         width = len(str(first + len(lines)))
         for number, line in enumerate(lines, first):
             mark = ("B" if number in breakpoints else " ") + ("->" if number == current else "  ")
@@ -55,6 +59,7 @@ class Output:
 
 
 def highlighted(line: str) -> Text:
+    """Return a line of Python in colours, without white space at its end."""
     text = _CODE.highlight(line)
     text.rstrip()
     return text

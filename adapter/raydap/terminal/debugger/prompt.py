@@ -1,4 +1,4 @@
-"""The line that the user types: history, completion, colours, and several lines for Python blocks."""
+"""The prompt of the debugger, with history, completion, colours, and several lines for Python blocks."""
 
 import codeop
 import os
@@ -28,7 +28,7 @@ from raydap.terminal.debugger.debugger import CommandError, Debugger
 
 
 class Interrupted(Exception):
-    """The user has typed Ctrl-C. `text` is the line that is given up."""
+    """The user has pressed Ctrl-C. `text` is the line that was typed until then."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -36,13 +36,13 @@ class Interrupted(Exception):
 
 
 class Prompt:
-    """Reads lines until the user leaves."""
+    """Reads lines from a terminal."""
 
     def __init__(self, debugger: Debugger, environ: Mapping[str, str] = os.environ) -> None:
         self._debugger = debugger
         keys = KeyBindings()
         keys.add("enter", filter=Condition(self._is_unfinished))(_new_line)
-        # rich has decided already, by NO_COLOR and the terminal.
+        # rich has already checked NO_COLOR and the terminal.
         is_plain = debugger.console.color_system is None or debugger.console.no_color
         self._session: PromptSession[str] = PromptSession(
             history=_history(environ),
@@ -57,17 +57,18 @@ class Prompt:
         )
 
     async def read(self) -> str:
-        """Raises EOFError at Ctrl-D, and Interrupted at Ctrl-C."""
+        """Return the next line. Raises EOFError at Ctrl-D, and Interrupted at Ctrl-C."""
         try:
-            # Only now: this writes later, from a thread of its own, and the end of a command's output would come into
-            # the prompt that is drawn meanwhile.
+            # Only while the prompt is shown: patch_stdout writes with a delay, from another thread. The end of a
+            # command's output would come after the next prompt has been drawn.
             with patch_stdout(raw=True):
                 return await self._session.prompt_async(self._message, handle_sigint=False)
         except KeyboardInterrupt:
-            # asyncio ends its event loop when a task raises it.
+            # asyncio ends its event loop when a task raises KeyboardInterrupt.
             raise Interrupted(self._session.default_buffer.text) from None
 
     def redraw(self) -> None:
+        """Draw the prompt again, if it is shown, because its name may have changed."""
         if self._session.app.is_running:
             self._session.app.invalidate()
 
@@ -75,14 +76,14 @@ class Prompt:
         return FormattedText([("bold", f"({one_line(self._debugger.prompt_name)})"), ("", " ")])
 
     def _is_unfinished(self) -> bool:
-        """Whether Enter begins another line of a Python block. Ray's pdb takes single lines."""
+        """Return whether Enter begins another line of a Python block. Ray's pdb accepts only single lines."""
         if self._debugger.old.joined is not None:
             return False
         return needs_more_lines(self._session.default_buffer.document)
 
 
 def needs_more_lines(document: Document) -> bool:
-    """Whether what is typed is the beginning of a Python block. An empty line ends a block."""
+    """Return whether the text is an incomplete Python block. An empty line ends a block."""
     line = parse(document.text, BY_NAME)
     if line.name or not document.is_cursor_at_the_end or not line.rest:
         return False
@@ -97,7 +98,7 @@ def needs_more_lines(document: Document) -> bool:
 
 
 def _new_line(event: KeyPressEvent) -> None:
-    """With the indentation of the line before, and one more behind a colon."""
+    """Insert a line break and the indentation of the line before, with one more level after a colon."""
     buffer = event.current_buffer
     line = buffer.document.current_line
     indent = line[: len(line) - len(line.lstrip())] + "    " * line.rstrip().endswith(":")
@@ -105,10 +106,10 @@ def _new_line(event: KeyPressEvent) -> None:
 
 
 def _history(environ: Mapping[str, str]) -> History:
-    """Return the history in a file that only the user can read: the lines may hold secrets of the program."""
+    """Return the history, in a file that only the user can read because lines may contain secrets of the program."""
     state = environ.get("XDG_STATE_HOME") or os.path.join(environ.get("HOME", ""), ".local", "state")
     path = Path(state) / "raydap" / "debug-history"
-    if not path.is_absolute():  # Without HOME it would be in the folder where the user is.
+    if not path.is_absolute():  # Without HOME the file would be in the current folder.
         return InMemoryHistory()
     try:
         safe_files.make_private(path.parent)
@@ -125,11 +126,13 @@ class ExpressionCompleter(Completer):
         self._debugger = debugger
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> list[Completion]:
+        """Return nothing: all completions come from `get_completions_async`."""
         return []
 
     async def get_completions_async(
         self, document: Document, complete_event: CompleteEvent
     ) -> AsyncGenerator[Completion, None]:
+        """Yield the completions for the text before the cursor."""
         if self._debugger.old.joined is not None:
             return
         text = document.text_before_cursor
@@ -155,7 +158,7 @@ class ExpressionCompleter(Completer):
         return [Completion(word, -len(typed)) for word in words if word.startswith(typed)]
 
     async def _expressions(self, expression: str) -> AsyncIterator[Completion]:
-        """debugpy's own, for the frame."""
+        """Yield debugpy's completions in the frame that the user looks at."""
         try:
             frame = await self._debugger.frame()
             body = await self._debugger.request(

@@ -1,4 +1,4 @@
-"""Lines of standard input where it is no terminal."""
+"""Lines of standard input if it is not a terminal."""
 
 import asyncio
 import os
@@ -8,8 +8,11 @@ from contextlib import suppress
 
 
 class StandardInput:
-    """Reads lines of a descriptor. A read that never ends does not keep the process alive: it is in a daemon thread,
-    and holds no lock of Python's streams."""
+    """Reads lines from a file descriptor.
+
+    A read that never ends does not keep the process alive: it is in a daemon thread, and holds no lock of Python's
+    streams.
+    """
 
     def __init__(self, descriptor: int | None = None) -> None:
         self._descriptor = sys.stdin.fileno() if descriptor is None else descriptor
@@ -17,7 +20,7 @@ class StandardInput:
         self._has_ended = False
 
     async def read_line(self) -> str | None:
-        """Return a line without its end; None at the end of the input. Raises OSError."""
+        """Return the next line without its end; None at the end of the input. Raises OSError."""
         while b"\n" not in self._buffer and not self._has_ended:
             data = await self._read()
             self._has_ended = not data

@@ -1,4 +1,4 @@
-"""Which threads are stopped, as the events of the session tell, and waiting for the next stop."""
+"""The stopped threads of a session, from its events, and waits for their next stops."""
 
 import asyncio
 from collections.abc import Callable, Collection
@@ -10,31 +10,37 @@ from raydap.bounded_wait import wait_for
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """`number` counts the stops of the session. `text` is about an exception. `hit` are ids of breakpoints."""
+    """A stop of a thread: DAP's event `stopped`."""
 
     thread: int
     number: int
+    """The number of the stop in the session, from 1."""
     reason: str
     description: str
     text: str
+    """The name of the exception, if there is one."""
     hit: tuple[int, ...]
+    """The ids of the breakpoints that were hit."""
 
 
 class StoppedThreads:
-    """`unseen` are the stops that nobody has shown to the user yet. `expected` are the threads whose next stop a
-    command waits for and shows."""
+    """The stopped threads of a session."""
 
     def __init__(self) -> None:
         self.stops: dict[int, Stop] = {}
+        """The present stops, by thread."""
         self.unseen: dict[int, Stop] = {}
+        """The stops that the user has not been shown yet, by thread."""
         self.expected: set[int] = set()
+        """The threads whose next stop a command waits for, and then shows."""
         self._count = 0
         self._numbers: dict[int, int] = {}
+        """The number of each thread's last stop."""
         self._ended: set[int] = set()
         self._changed = asyncio.Event()
 
     def take_event(self, name: str, body: Any) -> bool:
-        """Returns whether it was about a thread."""
+        """Apply an event of the session. Return whether it was about a thread."""
         if name == "stopped":
             self._stopped(body)
         elif name == "continued":
@@ -69,20 +75,23 @@ class StoppedThreads:
         self.unseen.pop(thread, None)
 
     def notify(self) -> None:
-        """Something has changed for which somebody may wait."""
+        """Make all waits check their conditions again."""
         self._changed.set()
         self._changed = asyncio.Event()
 
     def number(self, thread: int) -> int:
-        """That of the thread's last stop, 0 if it has never stopped."""
+        """Return the number of the thread's last stop, 0 if it has never stopped."""
         return self._numbers.get(thread, 0)
 
     def has_ended(self, thread: int) -> bool:
-        """Or raydap has detached from its worker."""
+        """Return whether the thread has ended, or raydap has detached from its worker."""
         return thread in self._ended
 
     def missing(self, before: dict[int, int]) -> set[int]:
-        """Those that have neither stopped again nor ended since these were the numbers of their last stops."""
+        """Return the threads that have neither ended nor stopped again.
+
+        `before` contains the number of each thread's last stop before it was resumed.
+        """
         return {
             thread
             for thread, number in before.items()
@@ -90,7 +99,7 @@ class StoppedThreads:
         }
 
     async def wait(self, is_over: Callable[[], bool], timeout_s: float | None = None) -> bool:
-        """Whether it is over in time."""
+        """Wait until `is_over` returns True. Return False if that takes longer than `timeout_s`."""
         loop = asyncio.get_running_loop()
         until = None if timeout_s is None else loop.time() + timeout_s
         while not is_over():
@@ -104,8 +113,10 @@ class StoppedThreads:
         return True
 
     async def wait_again(self, threads: Collection[int], move: Callable[[], Any], timeout_s: float | None) -> set[int]:
-        """Lets threads run by `move`, and waits until each has stopped again or ended. Returns those that have not in
-        time. Their stops are expected meanwhile."""
+        """Resume threads by `move`, and wait until each has stopped again or ended.
+
+        Return the threads that have done neither within `timeout_s`. During the wait, all of them are in `expected`.
+        """
         before = {thread: self.number(thread) for thread in threads}
         self.expected |= before.keys()
         try:

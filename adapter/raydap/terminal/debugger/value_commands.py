@@ -1,4 +1,4 @@
-"""Commands about values: p, pp, whatis, display, undisplay, compare; and plain Python."""
+"""The commands `p`, `pp`, `whatis`, `display`, `undisplay` and `compare`, and plain Python."""
 
 import ast
 import asyncio
@@ -11,15 +11,17 @@ from raydap.terminal.debugger.debugger import CommandError, Debugger, last_line
 
 
 async def p(debugger: Debugger, select: str | None, rest: str) -> None:
+    """Print the value of an expression; in a set, print equal values together."""
     await _print(debugger, select, _needed(rest, "p loss"))
 
 
 async def whatis(debugger: Debugger, select: str | None, rest: str) -> None:
+    """Print the type of an expression; in a set, print equal types together."""
     await _print(debugger, select, f"type(({_needed(rest, 'whatis loss')}\n))")
 
 
 async def pp(debugger: Debugger, select: str | None, rest: str) -> None:
-    """Long values on several lines, in one worker; many workers' values are one line each."""
+    """Print a long value on several lines. In a set, each value is one line, as with `p`."""
     expression = _needed(rest, "pp config")
     if select is not None:
         await _print(debugger, select, expression)
@@ -30,7 +32,7 @@ async def pp(debugger: Debugger, select: str | None, rest: str) -> None:
     try:
         debugger.out.text(str(ast.literal_eval(written)))
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        # debugpy has cut it.
+        # debugpy has shortened the text, which is therefore no literal any more.
         debugger.out.text(written)
 
 
@@ -50,13 +52,14 @@ async def _print(debugger: Debugger, select: str | None, expression: str) -> Non
 
 
 async def compare(debugger: Debugger, select: str | None, rest: str) -> None:
+    """Print how the values of an expression, which can be of any size, differ between threads."""
     wanted = CompareArguments(expression=_needed(rest, "compare loss"), select=select, running=select is not None)
     found = await debugger.live.ask("raydap/compare", wanted, Comparison)
     debugger.out.text(folded_tables.of_comparison(found))
 
 
 async def display(debugger: Debugger, select: str | None, rest: str) -> None:
-    """Shows an expression at each stop from now on; all of them without one."""
+    """Show an expression now and at each later stop. If `rest` is empty, show all such expressions."""
     if rest and rest not in debugger.displays:
         debugger.displays.append(rest)
     frame = await debugger.frame()
@@ -67,6 +70,7 @@ async def display(debugger: Debugger, select: str | None, rest: str) -> None:
 
 
 async def undisplay(debugger: Debugger, select: str | None, rest: str) -> None:
+    """Stop showing an expression at each stop; if `rest` is empty, stop showing all expressions."""
     if not rest:
         debugger.displays.clear()
     elif rest in debugger.displays:
@@ -76,8 +80,10 @@ async def undisplay(debugger: Debugger, select: str | None, rest: str) -> None:
 
 
 async def python(debugger: Debugger, select: str | None, text: str) -> None:
-    """Runs Python in the frame that the user looks at, or in the innermost one of each thread of a set. What begins
-    with `/` is a command of raydap's own in any client (docs/usage/sets.md)."""
+    """Run Python in the frame that the user looks at, or in the innermost frame of each thread of a set.
+
+    Text that begins with `/` is a command that raydap carries out itself, for any client (docs/usage/sets.md).
+    """
     if text.startswith("/"):
         console = await debugger.request("evaluate", expression=text, context="repl")
         debugger.out.text(str(console["result"]))
@@ -110,7 +116,7 @@ async def _run(debugger: Debugger, select: str, text: str) -> None:
 
 
 async def _run_in(debugger: Debugger, thread: int, text: str) -> str:
-    """The error, "" without one."""
+    """Run Python in the innermost frame of a thread. Return its error, "" if it succeeds."""
     try:
         frame = (await debugger.frames(thread))[0]
         await debugger.request("evaluate", expression=text, frameId=frame.id, context="repl")

@@ -1,4 +1,4 @@
-"""Commands about workers: workers, focus, attach, detach, pause."""
+"""The commands about workers: `workers`, `focus`, `attach`, `detach` and `pause`."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from raydap.terminal.debugger.moving import SLOW_S
 
 
 async def workers(debugger: Debugger, select: str | None, rest: str) -> None:
-    """As `raydap ps` lists them. The one that the user looks at has a mark."""
+    """List workers as `raydap ps` does, and mark the worker that the user looks at."""
     wanted = workers_named(select, rest)
     rows = await process_list.look(debugger.live, debugger.old.listing, wanted, False, process_list.Seen())
     if not rows:
@@ -21,8 +21,10 @@ async def workers(debugger: Debugger, select: str | None, rest: str) -> None:
 
 
 async def focus(debugger: Debugger, select: str | None, rest: str) -> None:
-    """To a worker, by its rank or a set with one stopped thread; to a set, about which all commands are then; back to
-    one worker without any."""
+    """Move the focus to a worker, by its rank or by a set with one stopped thread, or to a set.
+
+    With the focus on a set, commands apply to the whole set. Without a set, the focus returns to one worker.
+    """
     wanted = select if select is not None else as_set(rest) if rest else None
     if wanted is None:
         debugger.focus.select = None
@@ -42,13 +44,13 @@ async def focus(debugger: Debugger, select: str | None, rest: str) -> None:
 
 
 async def attach(debugger: Debugger, select: str | None, rest: str) -> None:
-    """To workers that wait or have an agent; to all that wait, now and later, without a set."""
+    """Attach to the workers of a set that wait or have an agent; without a set, to all that wait now and later."""
     wanted = workers_named(select, rest)
     await debugger.request("raydap/attach", **({} if wanted is None else {"select": wanted}))
 
 
 async def detach(debugger: Debugger, select: str | None, rest: str) -> None:
-    """They run on without a debugger. Without a set it is the worker that the user looks at."""
+    """Detach from a set, or from the worker that the user looks at. The workers run without a debugger then."""
     wanted = workers_named(select, rest)
     if wanted is None:
         entry = debugger.worker_of(debugger.current())
@@ -63,7 +65,7 @@ async def detach(debugger: Debugger, select: str | None, rest: str) -> None:
 
 
 async def pause(debugger: Debugger, select: str | None, rest: str) -> None:
-    """Stops those that run, where they are; everybody who is attached without a set."""
+    """Pause the running workers of a set where they are; without a set, pause all attached workers."""
     wanted = workers_named(select, rest)
     number = max((stop.number for stop in debugger.threads.stops.values()), default=0)
     if wanted is None:

@@ -32,7 +32,7 @@ def graph(text: str) -> dict[str, Node]:
         letters = [nodes[each] for each in targets if each.isalpha()]
         node.waits_for(letters, "task", int(needed) if slash else 0, certain="?" not in rest)
         node.ready = int(ready or 0)
-        node.goes_on = node.goes_on or "!" in rest
+        node.can_continue = node.can_continue or "!" in rest
     return nodes
 
 
@@ -89,7 +89,7 @@ def _slowly(nodes: list[Node]) -> set[Node]:
         going = {
             node
             for node in never
-            if node.goes_on
+            if node.can_continue
             or sum(edge.target not in never for edge in node.edges)
             >= (node.needed - node.ready if node.needed else len(node.edges))
         }
