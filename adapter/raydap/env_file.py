@@ -33,7 +33,7 @@ def with_env_file(settings: LaunchSettings, environ: Mapping[str, str]) -> Launc
         # Opening a pipe would block until another process opens it for writing.
         text = path.read_text(encoding="utf-8-sig") if path.is_file() else _missing(path)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         text = f'The program was not started: the file "{path}" (envFile) cannot be read ({reason}).'
         raise ProblemError(Problem(Code.LAUNCH_FAILED, text, repr(error))) from None
     return msgspec.structs.replace(settings, env={**variables(text, environ), **settings.env})

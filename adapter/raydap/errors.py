@@ -125,7 +125,9 @@ class Problem:
         return {"error": {"id": self.code.value, "format": str(self), "showUser": self.code not in _QUIET}}
 
 
-SWITCHED_OFF = "RAYDAP=off is in its environment, so breakpoints stop neither it nor its workers. Remove that variable."
+SWITCHED_OFF = (
+    "Its environment contains RAYDAP=off, so breakpoints stop neither the program nor its workers. Unset RAYDAP."
+)
 """The reason why raydap does not debug a program that it starts."""
 
 
@@ -141,7 +143,7 @@ def file_not_written(path: str, error: OSError) -> ProblemError:
     """Return the error for a file that the user has named and that cannot be written."""
     reason = error.strerror or str(error)
     return ProblemError(
-        Problem(Code.FILE_NOT_WRITTEN, f'The file "{path}" cannot be written: {reason}. Name one in another place.')
+        Problem(Code.FILE_NOT_WRITTEN, f'The file "{path}" cannot be written: {reason}. Choose another path.')
     )
 
 

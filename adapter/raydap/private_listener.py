@@ -68,7 +68,7 @@ class Listener:
             return
         except OSError as error:
             # Stop reading for a while: the connection still waits, so the loop would call this method again at once.
-            log.warning("raydap cannot take a connection (%s); it tries again", error.strerror)
+            log.warning("raydap cannot accept a connection (%s), and will try again", error.strerror)
             loop = asyncio.get_running_loop()
             loop.remove_reader(self._socket)
             self._retry = loop.call_later(ACCEPT_DELAY_S, loop.add_reader, self._socket, self._accept)

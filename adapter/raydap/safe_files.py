@@ -27,7 +27,7 @@ def make_private(path: Path) -> Path:
     user can replace it.
     """
     if not can_hold(path):
-        raise PermissionError(errno.EPERM, "other users can rename what is in the folder above it", str(path))
+        raise PermissionError(errno.EPERM, "other users can rename files in the folder above it", str(path))
     with suppress(FileExistsError):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = path.lstat()
@@ -105,7 +105,7 @@ def read_regular(path: str) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "it is not an ordinary file", path)
+            raise OSError(errno.EINVAL, "it is not a regular file", path)
         return file.read()
 
 

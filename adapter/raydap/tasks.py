@@ -44,6 +44,6 @@ class Tasks:
         self._running.discard(task)
         error = None if task.cancelled() else task.exception()
         if error is not None:
-            log.error("a task of raydap failed", exc_info=error)
+            log.error("an internal task of raydap failed", exc_info=error)
         if isinstance(error, Exception):
             on_failure(error)

@@ -1,4 +1,4 @@
-"""What the tests without Ray share."""
+"""Shared fixtures of the tests without Ray."""
 
 import sys
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from local_cluster import Child
 
 @pytest.fixture
 def run_command(children: ExitStack, tmp_path: Path) -> Callable[..., Child]:
-    """`run_command(*options)` starts `raydap adapter` with options that should not let it come to run."""
+    """Return `run_command(*options)`, which starts `raydap adapter` with options that should prevent its start."""
 
     def run(*options: str) -> Child:
         command = [sys.executable, "-m", "raydap", "adapter", *options]

@@ -1,4 +1,4 @@
-"""Bad input gets one clear, numbered answer, and nothing of what was good is lost."""
+"""Bad input gets one clear, numbered answer, and valid input is not lost."""
 
 import socket
 import subprocess
@@ -35,7 +35,7 @@ def test_arguments(client: Client, request_: str, arguments: dict[str, Any], tol
     with pytest.raises(RequestFailed, match=told) as failed:
         client.request(request_, **arguments)
     assert failed.value.body["error"]["showUser"] is True
-    # A client that configured itself for this would show the errors of that instead.
+    # A client with arguments for this would get the errors about them instead.
     assert client.events == []
 
 
@@ -105,7 +105,7 @@ def test_a_log_file_that_cannot_be_written_is_refused_in_one_sentence() -> None:
     assert "Traceback" not in ended.stderr
 
 
-def test_what_is_not_dap_on_standard_input_is_said_on_standard_error() -> None:
+def test_input_that_is_not_dap_is_reported_on_standard_error() -> None:
     command = [sys.executable, "-m", "raydap", "adapter"]
     ended = subprocess.run(command, input="hello\r\n", capture_output=True, text=True, timeout=30, check=False)
     assert ended.stdout == ""

@@ -85,7 +85,7 @@ def test_breakpoints_come_and_go_while_the_worker_runs(
     }
     stop = client.wait_event("stopped")
     assert (stop["reason"], stop["hitBreakpointIds"]) == ("breakpoint", [desired["id"]])
-    # The same breakpoint again keeps its id and what is known of it.
+    # The same breakpoint, set again, keeps its id and its verified state.
     (again,) = client.request("setBreakpoints", source=source, breakpoints=[{"line": line}])["breakpoints"]
     assert (again["id"], again["verified"]) == (desired["id"], True)
 

@@ -1,4 +1,4 @@
-"""Subprocesses of a worker on real debugpy: targets of their own, named after their parent, and never left behind.
+"""Subprocesses of a worker in real debugpy: separate targets, named after their parent, and never left behind.
 
 They are stopped by breakpoints of the editor: debugpy itself loses `debugpy.breakpoint()` in spawned children on some
 versions of Python (seen on 3.11 without raydap).
@@ -52,7 +52,7 @@ def program(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def parent(plain_debugpy: Callable[[str], Debuggee], program: str) -> Debuggee:
-    """A program whose child calls `work`."""
+    """Return a program whose child calls `work`."""
     return plain_debugpy(program)
 
 
@@ -83,7 +83,7 @@ def test_a_child_stops_under_its_parents_name(client: Client, parent: Debuggee, 
     assert problems(client) == []
 
 
-def test_parent_and_child_stop_and_run_on_apart(client: Client, parent: Debuggee, program: str) -> None:
+def test_parent_and_child_stop_and_continue_separately(client: Client, parent: Debuggee, program: str) -> None:
     attach(client, parent, program, "return doubled", "meanwhile =")
     stops: dict[str, dict[str, Any]] = {}
     for _ in range(2):
@@ -97,7 +97,7 @@ def test_parent_and_child_stop_and_run_on_apart(client: Client, parent: Debuggee
     assert ended_well(parent)
 
 
-def test_who_leaves_lets_a_stopped_child_and_its_parent_run_on(client: Client, parent: Debuggee, program: str) -> None:
+def test_a_disconnect_resumes_a_stopped_child_and_its_parent(client: Client, parent: Debuggee, program: str) -> None:
     attach(client, parent, program, "return doubled")
     client.wait_event("stopped")
     client.request("disconnect")
@@ -112,8 +112,10 @@ def test_a_child_that_begins_after_the_editor_has_left_runs(client: Client, pare
     assert ended_well(parent)
 
 
-def test_who_leaves_while_a_child_begins_loses_neither(client: Client, parent: Debuggee, program: str) -> None:
-    """How far the child has come by then is left to chance: it ends well from anywhere."""
+def test_a_disconnect_while_a_child_begins_loses_neither_process(
+    client: Client, parent: Debuggee, program: str
+) -> None:
+    """The progress of the child at this point varies. In each case it ends well."""
     attach(client, parent, program, "meanwhile =", "return doubled")
     client.wait_event("stopped")
     client.request("disconnect")

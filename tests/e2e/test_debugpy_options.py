@@ -1,4 +1,4 @@
-"""debugpy's own options reach every worker, and do there what debugpy says."""
+"""debugpy's own options reach every worker, and have the effect that debugpy documents."""
 
 from collections.abc import Callable
 
@@ -80,7 +80,7 @@ def test_breakpoints_of_an_editor_on_windows_bind(
     client.start_session("attach", where, breakpoints={path: [7]})
     stop = client.wait_event("stopped")
     source = frames(client, stop)[0]["source"]
-    # The breakpoint tells how the editor writes the path.
+    # The breakpoint has shown how the editor writes the path.
     assert (source["path"], source["sourceReference"]) == (path, 0)
     go_on(client, stop)
     assert debuggee.child.wait() == 0

@@ -1,6 +1,6 @@
-"""The same script on debugpy directly and through the bridge: the same answers, but for what is meant to differ.
+"""The same script in debugpy directly and through the bridge, with the same answers except for intended differences.
 
-Ids are masked by the order in which they appear; what is known to differ is in KNOWN, with the reason.
+Ids are replaced by their order of appearance. KNOWN has the intended differences, with their reasons.
 """
 
 import copy
@@ -58,10 +58,10 @@ raise ValueError("at last")
 """
 
 VARYING = re.compile(r"0x[0-9a-f]{6,}|debuggee\d+")
-"""What differs from process to process: addresses and the file of the program."""
+"""Texts that differ from process to process: addresses and the program's file."""
 
 LABEL = re.compile(r"^\[worker \d+\] ")
-"""The bridge says whose output it is."""
+"""The worker's name, with which the bridge begins its output."""
 
 KNOWN = {
     "description": "a short one; debugpy sends what an exception says, or none, and editors then show a long one",
@@ -69,11 +69,11 @@ KNOWN = {
     "allThreadsContinued": "the same",
     "preserveFocusHint": "says whether the user looks at another worker",
 }
-"""Fields that differ on purpose, and why."""
+"""Fields that differ on purpose, with the reason."""
 
 
 class Script:
-    """One session, step by step. `said` is what came of each step, with ids masked."""
+    """One session, step by step. `said` has the result of each step, with ids replaced."""
 
     def __init__(self, client: Client, debuggee: Debuggee) -> None:
         self.client = client
@@ -94,11 +94,11 @@ class Script:
         self.said[step] = json.loads(VARYING.sub("~", text))
 
     def _mask(self, kind: Kind, local: Id) -> Id:
-        """Counts the ids of a kind in the order of their appearance."""
+        """Number the ids of a kind in the order of their appearance."""
         return self._masks.setdefault((kind, local), sum(known is kind for known, _ in self._masks))
 
     def ask(self, step: str, command: str, **arguments: Any) -> dict[str, Any]:
-        """Asks, and notes the answer or the failure; returns the body as it came."""
+        """Send a request, and record the response or the failure. Return the original body."""
         try:
             body = self.client.request(command, **arguments)
         except RequestFailed as failure:
@@ -109,9 +109,9 @@ class Script:
 
     def stop(self, step: str) -> None:
         stopped = self.client.wait_event("stopped")
-        # debugpy goes on counting, and a merged session gives new ids for each stop.
+        # debugpy continues its count, and a merged session has new ids at each stop. So count from 0 again.
         self._masks = {key: mask for key, mask in self._masks.items() if key[0] in (Kind.THREAD, Kind.MODULE)}
-        # Where no breakpoint was hit, debugpy leaves the array out.
+        # debugpy omits the array where no breakpoint was hit.
         self.note(f"{step}: stopped", {"hitBreakpointIds": [], **stopped}, EVENTS["stopped"])
         self.thread = stopped["threadId"]
         self.stack = self.ask(f"{step}: stack", "stackTrace", threadId=self.thread)["stackFrames"]
@@ -119,8 +119,11 @@ class Script:
         self.frame = self.stack[0]["id"]
 
     def breakpoints(self, step: str, command: str, **arguments: Any) -> None:
-        """The bridge answers at once, before any worker has verified them; what the worker makes of them follows as
-        events. Ids are left out: to the bridge, a breakpoint that is set again is the same."""
+        """Set breakpoints, and record their verified state and lines.
+
+        The bridge answers before any worker has verified them, and sends the result as events. Ids are left out,
+        because the bridge considers a breakpoint that is set again to be the same.
+        """
         settled = []
         for answer in self.client.request(command, **arguments)["breakpoints"]:
             while not answer["verified"]:
@@ -130,7 +133,7 @@ class Script:
         self.note(step, {"breakpoints": settled}, None)
 
     def open(self, step: str, reference: int, depth: int) -> None:
-        """Variables within variables."""
+        """Record the variables within variables, down to a depth."""
         listed = self.ask(step, "variables", variablesReference=reference)["variables"]
         for variable in listed if depth else []:
             if variable["variablesReference"]:
@@ -168,7 +171,7 @@ class Script:
         self.ask("last exception", "exceptionInfo", threadId=self.thread)
         self.ask("go on", "continue", threadId=self.thread)
         assert self.debuggee.child.wait() == 1
-        # debugpy does not always tell the end of the last thread; the bridge does, and never `terminated`.
+        # debugpy does not always report the exit of the last thread. The bridge does, and does not send `terminated`.
         self.client.wait_event(last, lambda body: body.get("reason", "exited") == "exited")
         output = [body["output"] for body in bodies(self.client, "output") if body.get("category") != "telemetry"]
         self.note("all modules", {"names": [body["module"]["name"] for body in bodies(self.client, "module")]}, None)
@@ -201,7 +204,7 @@ class Script:
 
 
 def directly(debuggee: Debuggee, children: ExitStack) -> Client:
-    """debugpy's own session, with the arguments that the bridge sends."""
+    """Start debugpy's own session, with the arguments that the bridge sends."""
     row = PausedWorker(WorkerKey("w"), debuggee.host, debuggee.port)
     context = WorkerContext(lambda effect: None)
     worker = Worker(context, Run(context.handles), row, AttachSettings(just_my_code=False))
@@ -215,7 +218,7 @@ def begin(client: Client, debuggee: Debuggee, arguments: dict[str, Any]) -> None
     client.start_session("attach", arguments, breakpoints=lines, filters=["uncaught"], **handshake.INITIALIZE)
 
 
-def test_debugpy_and_the_bridge_say_the_same(
+def test_debugpy_and_the_bridge_answer_the_same(
     bridge: Bridge,
     plain_debugpy: Callable[[str], Debuggee],
     connect_to: Callable[[str, int], Client],

@@ -1,4 +1,4 @@
-"""Expressions and variables, also those with text that is not quite Unicode."""
+"""Expressions and variables, including text that is not valid Unicode."""
 
 import json
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def test_expressions_are_evaluated_where_the_user_looks(
     pids = []
     for stop in stops:
         pids.append(evaluate(client, stop, "__import__('os').getpid()"))
-        # The scopes of a frame are asked for where the user is looking: there an expression without a frame belongs.
+        # Editors request the scopes of the selected frame, and an expression without a frame is evaluated there.
         found = variables(client, frames(client, stop)[0])
         assert found["odd"] == "odd \udc80"
         assert client.request("evaluate", expression="__import__('os').getpid()")["result"] == pids[-1]
@@ -58,7 +58,7 @@ def test_expressions_are_evaluated_where_the_user_looks(
         go_on(client, stop)
     for debuggee in debuggees:
         assert debuggee.child.wait() == 0
-    # Every message could be written again as JSON that is pure ASCII.
+    # Every message can be serialised again as pure ASCII JSON.
     assert "\\udc80" in json.dumps(client.received)
 
 

@@ -1,4 +1,4 @@
-"""Exception filters, and what is told of an exception."""
+"""Exception filters, and the description of an exception."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -45,7 +45,7 @@ def test_raised_and_uncaught(client: Client, plain_debugpy: Callable[[str], Debu
     frame = frames(client, stop)[0]
     assert (frame["name"], variables(client, frame)["number"]) == ("divide", "0")
     info = client.request("exceptionInfo", threadId=stop["threadId"])
-    # debugpy adds to the name that the thread is held in an outer frame.
+    # debugpy adds to the name that the thread has stopped in an outer frame.
     assert (info["exceptionId"].split()[0], info["description"]) == ("ZeroDivisionError", "division by zero")
     go_on(client, stop)
     assert debuggee.child.wait() == 1
@@ -53,7 +53,9 @@ def test_raised_and_uncaught(client: Client, plain_debugpy: Callable[[str], Debu
     assert len(bodies(client, "stopped")) == 2
 
 
-def test_a_condition_lets_unwanted_exceptions_run_on(client: Client, plain_debugpy: Callable[[str], Debuggee]) -> None:
+def test_a_condition_does_not_stop_for_other_exceptions(
+    client: Client, plain_debugpy: Callable[[str], Debuggee]
+) -> None:
     debuggee = plain_debugpy(PROGRAM)
     client.request("initialize", adapterID="raydap")
     attached = client.send("attach", workers=[f"{debuggee.host}:{debuggee.port}"])
@@ -66,7 +68,7 @@ def test_a_condition_lets_unwanted_exceptions_run_on(client: Client, plain_debug
     frame = frames(client, stop)[0]
     assert (frame["name"], variables(client, frame)["key"]) == ("careful", "'second'")
     go_on(client, stop)
-    # In `divide` there is no `key`: a condition that fails hides nothing.
+    # In `divide` there is no `key`. A condition that fails does not hide the exception.
     stop = client.wait_event("stopped")
     assert frames(client, stop)[0]["name"] == "divide"
     refused: list[Any] = [{}, [7], [{}], [{"filterId": "thrown"}], [{"filterId": "raised", "condition": 7}]]
@@ -113,7 +115,7 @@ def test_an_exception_that_is_not_wanted_eats_no_step(
         client.request("next", threadId=stop["threadId"])
         stop = client.wait_event("stopped")
         assert stop["reason"] == "step"
-    # The function raises while it is stepped into and out of, too.
+    # The function raises while the client steps into it and out of it, too.
     client.request("stepIn", threadId=stop["threadId"])
     stop = client.wait_event("stopped")
     assert (frames(client, stop)[0]["name"], stop["reason"]) == ("careful", "step")

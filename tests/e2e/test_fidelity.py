@@ -1,4 +1,4 @@
-"""What a direct debugpy session gives, and a merged one has to give too: values, targets, sources, modules, cancel."""
+"""Features of a direct debugpy session that a merged one has too: values, targets, sources, modules, cancel."""
 
 import os
 import signal
@@ -35,7 +35,7 @@ print("result: " + str(work(Point(), [1, 2, 3])), flush=True)
 
 
 class At:
-    """A session stopped at a line of a program: what an editor knows then. `scope` are the locals."""
+    """A session stopped at a line of a program, with what an editor requests there. `scope` are the locals."""
 
     def __init__(self, client: Client, debuggee: Debuggee) -> None:
         self.client = client
@@ -56,7 +56,7 @@ class At:
         return found
 
     def end(self) -> str:
-        """The program runs to its end; returns its output."""
+        """Let the program run to its end, and return its output."""
         go_on(self.client, self.stop)
         assert self.debuggee.child.wait() == 0
         return self.debuggee.child.output
@@ -64,7 +64,7 @@ class At:
 
 @pytest.fixture
 def stop_at(client: Client, plain_debugpy: Callable[[str], Debuggee]) -> Callable[..., At]:
-    """`stop_at(program, text)` stops at the one line with this text, or at `breakpoint()` without one."""
+    """Return `stop_at(program, text)`, which stops at the only line with this text, or else at `breakpoint()`."""
 
     def stop(program: str, text: str | None = None, **arguments: Any) -> At:
         debuggee = plain_debugpy(program)
@@ -86,7 +86,7 @@ def test_variables_are_set_at_any_depth(client: Client, stop_at: Callable[..., A
     replaced = client.request("setVariable", variablesReference=at.scope, name="items", value="[[7], 8]")
     inside = at.variable("0", replaced["variablesReference"])
     assert at.variable("0", inside["variablesReference"])["value"] == "7"
-    # debugpy answers what it cannot evaluate with the value that stays.
+    # If debugpy cannot evaluate the new value, it returns the old one.
     answer = client.request("setVariable", variablesReference=at.scope, name="total", value="nothing_of_the_kind")
     assert answer["value"] == "34"
     client.request("setVariable", variablesReference=at.scope, name="items", value="[5]")
@@ -115,7 +115,7 @@ def test_completions(client: Client, stop_at: Callable[..., At]) -> None:
 
 def test_a_step_into_the_call_chosen(client: Client, stop_at: Callable[..., At]) -> None:
     at = stop_at(PROGRAM, "total = outer(inner(0))")
-    # Python 3.10 has only the names of what is called.
+    # In Python 3.10, the labels have only the names of the functions.
     offered = client.request("stepInTargets", frameId=at.frame)["targets"]
     targets = {target["label"].partition("(")[0]: target["id"] for target in offered}
     assert {"inner", "outer"} <= set(targets)
@@ -128,7 +128,7 @@ def test_a_step_into_the_call_chosen(client: Client, stop_at: Callable[..., At])
     assert "result: 1009" in at.end()
 
 
-def test_a_jump_leaves_out_what_is_between(client: Client, stop_at: Callable[..., At]) -> None:
+def test_a_jump_skips_the_lines_between(client: Client, stop_at: Callable[..., At]) -> None:
     at = stop_at(PROGRAM, "total += point.x")
     source = {"path": str(at.debuggee.path)}
     line = line_of(PROGRAM, "return total")
@@ -210,14 +210,14 @@ def test_an_evaluation_that_hangs_can_be_cancelled(client: Client, stop_at: Call
     with pytest.raises(RequestFailed, match="cancelled"):
         client.result(hanging)
     pipe.write_text("late")
-    # The worker answers in order, so by now it has answered the cancelled one too.
+    # The worker answers in order, so it has answered the cancelled request before this one.
     assert evaluate(client, at.stop, "total") == "2"
     answers = [message for message in client.received if message.get("request_seq") == seq]
     assert [answer["success"] for answer in answers] == [False]
     at.end()
 
 
-def test_the_output_of_a_logpoint_says_whose_it_is(client: Client, plain_debugpy: Callable[[str], Debuggee]) -> None:
+def test_the_output_of_a_logpoint_names_its_worker(client: Client, plain_debugpy: Callable[[str], Debuggee]) -> None:
     debuggee = plain_debugpy(PROGRAM)
     source = {"path": str(debuggee.path)}
     logpoint = {"line": line_of(PROGRAM, "total += point.x"), "logMessage": "total is {total}"}
@@ -241,7 +241,7 @@ signal.pause()
 
 @pytest.fixture
 def launched(client: Client, tmp_path: Path, children: ExitStack) -> dict[str, Any]:
-    """The arguments of a launched program that runs until somebody ends it."""
+    """Launch a program that runs until the test ends it; return the arguments."""
     nowhere = children.enter_context(socket.socket())
     nowhere.bind(("127.0.0.1", 0))
     program = tmp_path / "launched.py"
@@ -255,7 +255,7 @@ def launched(client: Client, tmp_path: Path, children: ExitStack) -> dict[str, A
 
 
 def process(client: Client) -> Path:
-    """The program that was started last."""
+    """Wait for the next `process` event, and return the folder of the process in /proc."""
     return Path("/proc", str(client.wait_event("process")["systemProcessId"]))
 
 
@@ -281,12 +281,12 @@ def test_a_launched_program_is_restarted_also_with_other_arguments(client: Clien
     client.request("terminate")
     client.wait_event("exited")
     client.wait_event("terminated")
-    # Of the programs before nothing was heard any more.
+    # The ends of the earlier programs were not reported.
     assert [event["event"] for event in client.events].count("exited") == 1
     assert not any(program.exists() for program in (first, second, other))
 
 
-def test_a_restart_that_fails_is_told_and_ends_the_session(client: Client, launched: dict[str, Any]) -> None:
+def test_a_restart_that_fails_is_reported_and_ends_the_session(client: Client, launched: dict[str, Any]) -> None:
     program = process(client)
     with pytest.raises(RequestFailed, match='"programm"'):
         client.request("restart", arguments={"programm": "x.py"})
@@ -304,7 +304,7 @@ def test_nothing_is_ended_that_was_not_launched(client: Client, stop_at: Callabl
     assert "result: 1009" in at.end()
 
 
-def test_a_jump_to_what_is_no_line_leaves_the_thread_as_it_is(client: Client, stop_at: Callable[..., At]) -> None:
+def test_a_jump_to_an_invalid_line_does_not_move_the_thread(client: Client, stop_at: Callable[..., At]) -> None:
     at = stop_at(PROGRAM, "total += point.x")
     source = {"path": str(at.debuggee.path)}
     for wrong in (None, "x", 0):

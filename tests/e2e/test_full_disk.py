@@ -15,5 +15,5 @@ def test_a_report_that_cannot_be_written_costs_only_the_report(tmp_path: Path, e
     output = raydap("report", "--quiet", "--out", str(page), str(program), code=code)
     assert (
         f'The program has ended with exit code {exit_code}. The file "{page}" cannot be written: '
-        "No space left on device. Name one in another place. [raydap 1014]" in output
+        "No space left on device. Choose another path. [raydap 1014]" in output
     )

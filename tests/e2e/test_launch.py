@@ -1,4 +1,4 @@
-"""`launch` of a program that does not use Ray: its output, its end, and what can go wrong before it runs."""
+"""`launch` of a program that does not use Ray: its output, its end, and errors before its start."""
 
 import os
 import select
@@ -23,7 +23,7 @@ sys.exit(3)
 
 @pytest.fixture
 def nowhere(children: ExitStack) -> str:
-    """The URL of a dashboard that will never be: other clusters of this machine are none of our business."""
+    """Return the URL of a dashboard that does not exist, so that raydap uses no other cluster of this machine."""
     holder = children.enter_context(socket.socket())
     holder.bind(("127.0.0.1", 0))
     return f"http://127.0.0.1:{holder.getsockname()[1]}"
@@ -53,8 +53,8 @@ def test_raydap_off_is_reported_in_the_debug_console(client: Client, nowhere: st
     assert client.wait_event("exited") == {"exitCode": 0}
     assert not bodies(client, "stopped")
     told = [body["output"] for body in bodies(client, "output") if "RAYDAP=off" in body["output"]]
-    text = "program.py: RAYDAP=off is in its environment, so breakpoints stop neither it nor its workers."
-    assert told == [f"{text} Remove that variable. [raydap 3008]\n"]
+    text = "program.py: Its environment contains RAYDAP=off, so breakpoints stop neither the program nor its workers."
+    assert told == [f"{text} Unset RAYDAP. [raydap 3008]\n"]
 
 
 def test_a_module(client: Client, nowhere: str) -> None:
@@ -95,7 +95,7 @@ def wait_until_gone(process: Path) -> None:
 def test_what_cannot_be_started(client: Client, nowhere: str, arguments: dict[str, Any], named: str) -> None:
     with pytest.raises(RequestFailed, match=rf"{named}.*\[raydap 4001\]"):
         client.start_session("launch", {**arguments, "dashboard": nowhere})
-    # The connection is good for another try.
+    # After a failed launch, the same connection can launch again.
     client.send("launch", module="timeit", args=["-n", "1", "pass"], dashboard=nowhere)
     client.wait_event("initialized")
     client.request("configurationDone")

@@ -1,4 +1,4 @@
-"""Losing an editor never loses a worker, whichever way the editor goes."""
+"""A worker survives the loss of an editor, however the editor ends."""
 
 import json
 import socket
@@ -26,12 +26,12 @@ print("DONE")
 
 @pytest.fixture
 def stopped(plain_debugpy: Callable[[str], Debuggee]) -> Debuggee:
-    """A program that stops twice, and finishes if it is let go."""
+    """Return a program that stops twice, and finishes when it is resumed or detached."""
     return plain_debugpy(PROGRAM)
 
 
 def attach(client: Client, debuggee: Debuggee) -> dict[str, object]:
-    """Returns the first stop."""
+    """Attach, and return the first stop."""
     client.start_session("attach", {"workers": [f"{debuggee.host}:{debuggee.port}"]})
     return client.wait_event("stopped")
 
@@ -54,7 +54,7 @@ def test_disconnect_lets_the_worker_run_and_the_bridge_serves_the_next_session(
     next_client = connect_to(bridge.host, bridge.port)
     stop = attach(next_client, another)
     assert [thread["id"] for thread in next_client.request("threads")["threads"]] == [stop["threadId"]]
-    next_client.request("disconnect", terminateDebuggee=True)  # It concerns launched programs only.
+    next_client.request("disconnect", terminateDebuggee=True)  # The argument concerns launched programs only.
     assert ran_on(another)
 
 
@@ -68,7 +68,7 @@ def test_a_reset_connection_lets_the_worker_run(bridge: Bridge, stopped: Debugge
     connection = children.enter_context(socket.create_connection((bridge.host, bridge.port)))
 
     def reset() -> None:
-        # Closing with data unread, or with this option, is what the end of a killed editor looks like.
+        # A killed editor closes its connection with unread data or with this option.
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         connection.shutdown(socket.SHUT_RD)
 
@@ -97,7 +97,7 @@ def test_an_editor_on_stdio(stopped: Debuggee, children: ExitStack) -> None:
     assert ran_on(stopped)
 
 
-def test_sigterm_lets_the_workers_go(
+def test_sigterm_detaches_the_workers(
     stopped: Debuggee, tmp_path: Path, connect_to: Callable[[str, int], Client], children: ExitStack
 ) -> None:
     bridge = Bridge.start(tmp_path / "ended.log")

@@ -1,4 +1,4 @@
-"""Each command under each bad condition: it works, or says in one sentence what is wrong."""
+"""Each command under each bad condition: it works, or prints one sentence that describes the problem."""
 
 import os
 import re
@@ -15,7 +15,7 @@ import pytest
 from support.limits import CONDITIONS, start
 from support.raydap_command import TIMEOUT_S
 
-# Makes a folder, because its output may lead to nowhere and its disk may be full.
+# It makes a folder as the sign of its run, because its output may be closed and its disk may be full.
 PROGRAM = """\
 import os, sys
 os.mkdir(sys.argv[0] + ".ran")
@@ -36,7 +36,7 @@ def framed(*messages: dict[str, Any]) -> bytes:
 
 
 def session(request: str, **arguments: Any) -> bytes:
-    """The requests with which an editor begins a session."""
+    """Return the requests with which an editor begins a session."""
     requests: Sequence[tuple[str, dict[str, Any]]] = (
         ("initialize", {"adapterID": "raydap"}),
         (request, arguments),
@@ -61,7 +61,7 @@ LSP = framed(
     {"jsonrpc": "2.0", "method": "exit"},
 )
 
-# The arguments of each command, its exit code, and what it prints.
+# The arguments of each command, its exit code, and a pattern for what it prints.
 COMMANDS: Mapping[str, tuple[list[str], int, str]] = {
     "launch": (["adapter"], 0, '"event":"terminated"'),
     "attach": (["adapter"], 0, NUMBERED),
@@ -82,15 +82,15 @@ PROGRAMS = ("launch", "run", "report", "debug")
 """The commands that run the program."""
 
 NO_START = r"cannot be run \(.*\)\. \[raydap 4001\]"
-LOST = "Error: Standard output cannot be written: .*\\. Send it to another place\\."
+LOST = "Error: Standard output cannot be written: .*\\. Redirect it to another file\\."
 NO_FOLDER = "Error: The current folder was removed. Change to another folder."
 
-CAUSES = {"12 descriptors": "may open only 12 files and sockets", "no /proc": "/proc is not mounted here"}
-"""The warnings of the commands in LOOKING, which may miss workers under these conditions."""
+CAUSES = {"12 descriptors": "may open only 12 files and sockets", "no /proc": "/proc is not mounted"}
+"""The warnings under these conditions. The commands in LOOKING print them, because they may miss workers."""
 
 LOOKING = ("launch", "attach", "ps", "hang", "doctor", "report", "debug", "serve")
 
-# Where a command cannot work: its exit code, and what it prints then.
+# Exceptions to COMMANDS: the exit code and the output of a command that cannot work under this condition.
 FAILS: Mapping[tuple[str, str], tuple[int, str]] = {
     ("12 descriptors", "launch"): (0, NO_START),
     ("12 descriptors", "report"): (1, NO_START),
@@ -98,10 +98,13 @@ FAILS: Mapping[tuple[str, str], tuple[int, str]] = {
     ("full disk", "launch"): (0, NO_START),
     ("full disk", "report"): (1, NO_START),
     ("full disk", "debug"): (1, NO_START),
-    ("full disk", "serve"): (1, 'The connection file ".*" cannot be written: File too large; name another'),
-    ("ASCII", "launch"): (0, r"the locale of raydap \(ascii\) has no bytes for .*; set PYTHONUTF8=1 for raydap\."),
+    ("full disk", "serve"): (1, 'The connection file ".*" cannot be written: File too large; choose another path'),
+    ("ASCII", "launch"): (
+        0,
+        r"the encoding of the locale \(ascii\) cannot represent .*; start raydap with PYTHONUTF8=1\.",
+    ),
     ("no folder", "report"): (1, NO_FOLDER),
-    # The editor has gone before its first request, or nothing reaches it.
+    # Without standard input, the editor has disconnected before its first request. Without output, it gets nothing.
     **{("stdin closed", name): (0, "") for name in ("launch", "attach", "lsp", "debug")},
     **{(f"stdout {how}", name): (0, "") for how in ("closed", "full") for name in ("launch", "attach", "lsp")},
     **{(f"stdout {how}", name): (1, LOST) for how in ("closed", "full") for name in ("doctor", "debug", "status")},
@@ -110,7 +113,7 @@ FAILS: Mapping[tuple[str, str], tuple[int, str]] = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("condition", CONDITIONS)
-def test_a_command_works_or_says_what_is_wrong(condition: str, command: str, tmp_path: Path) -> None:
+def test_a_command_works_or_prints_what_is_wrong(condition: str, command: str, tmp_path: Path) -> None:
     if condition == "no /proc" and os.getuid() != 0:
         pytest.skip("only root can hide /proc")
     program = tmp_path / "pr\u00f6gram.py"
@@ -144,7 +147,7 @@ def test_a_command_works_or_says_what_is_wrong(condition: str, command: str, tmp
 
 
 def feed(process: "subprocess.Popen[bytes]", command: str, given: bytes, home: Path) -> bytes:
-    """Write to the command. Return what it has printed when it has done its work and may end."""
+    """Write to the command. When it has done its work and may end, return its output."""
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
@@ -155,7 +158,7 @@ def feed(process: "subprocess.Popen[bytes]", command: str, given: bytes, home: P
         return read_until(process.stdout, b'"event":"terminated"|"success":false')
     if command == "serve":
         if not (printed := read_until(process.stderr, b"ws://.*\n")):
-            # Nobody sees the address.
+            # The address is not visible, so wait for the connection file.
             while process.poll() is None and not list(home.rglob("hub-*.json")):
                 time.sleep(0.02)
         process.terminate()
@@ -164,7 +167,7 @@ def feed(process: "subprocess.Popen[bytes]", command: str, given: bytes, home: P
 
 
 def read_until(stream: IO[bytes], pattern: bytes) -> bytes:
-    """Return what is in the stream until it matches, or to its end."""
+    """Read the stream until its content matches, or to its end, and return the content."""
     received = b""
     while not re.search(pattern, received) and (data := os.read(stream.fileno(), 65536)):
         received += data

@@ -1,4 +1,4 @@
-"""What is too long for one message of debugpy: nothing is left without an answer, and no worker is lost."""
+"""Contents that are too long for one message of debugpy: each request is answered, and no worker is lost."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -95,7 +95,7 @@ print("DONE")
 
 
 @pytest.mark.core
-def test_a_worker_that_sends_too_long_a_message_all_the_same_is_let_go(
+def test_a_worker_that_sends_too_long_a_message_is_detached(
     client: Client, plain_debugpy: Callable[..., Debuggee], packages: Path | None
 ) -> None:
     debuggee = plain_debugpy(UNLIMITED, packages)

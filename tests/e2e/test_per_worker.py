@@ -1,4 +1,4 @@
-"""`"sessions": "perWorker"`: the editor opens a child session for each worker, and all of them lead to one bridge."""
+"""`"sessions": "perWorker"`: the editor opens a child session for each worker, all of them in the same bridge."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ def targets(plain_debugpy: Callable[[str], Debuggee]) -> list[Debuggee]:
 
 @pytest.fixture(params=["tcp", "stdio"])
 def parent(request: pytest.FixtureRequest, children: ExitStack) -> Iterator[Client]:
-    """A client over both transports; over stdio the bridge has to open a port for the children by itself."""
+    """Yield a client for each transport. With stdio, the bridge has to open a port for the children itself."""
     if request.param == "tcp":
         yield request.getfixturevalue("client")
     else:
@@ -37,7 +37,7 @@ def parent(request: pytest.FixtureRequest, children: ExitStack) -> Iterator[Clie
 
 
 def offers(parent: Client) -> Configurations:
-    """What the editor is asked to start, as it arrives."""
+    """Accept each `startDebugging` request, and return the list to which their configurations are added."""
     configurations: Configurations = []
 
     def answer(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def open_child(configuration: dict[str, Any], connect_to: Callable[[str, int], C
 
 
 def test_a_child_has_the_type_of_its_parents_configuration(parent: Client, targets: list[Debuggee]) -> None:
-    """nvim-dap's adapterID is nvim-dap, under which it has no adapter."""
+    """nvim-dap sends its own name as the adapterID, but has no adapter with this name."""
     configurations = offers(parent)
     addresses = [f"{target.host}:{target.port}" for target in targets]
     arguments = {"type": "ray", "workers": addresses, "sessions": "perWorker"}
@@ -103,14 +103,14 @@ def test_each_worker_has_a_session_and_its_stops_are_only_there(
 def test_a_worker_whose_session_the_editor_does_not_open_is_shown_by_the_parent(
     client: Client, targets: list[Debuggee]
 ) -> None:
-    attach(client, targets)  # It answers startDebugging by a failure.
+    attach(client, targets)  # This client answers startDebugging with a failure.
     for _ in range(4):
         client.request("continue", threadId=client.wait_event("stopped")["threadId"])
     for target in targets:
         assert target.child.wait() == 0, target.child.output
 
 
-def test_leaving_a_child_lets_its_worker_run_on_and_leaving_the_parent_all(
+def test_ending_a_child_session_resumes_its_worker_and_ending_the_parent_all(
     client: Client, targets: list[Debuggee], connect_to: Callable[[str, int], Client]
 ) -> None:
     configurations = offers(client)
@@ -128,7 +128,7 @@ def test_leaving_a_child_lets_its_worker_run_on_and_leaving_the_parent_all(
         assert target.child.wait() == 0, target.child.output
 
 
-def test_an_editor_without_child_sessions_is_told_so(client: Client, targets: list[Debuggee]) -> None:
+def test_an_editor_without_child_sessions_gets_an_error(client: Client, targets: list[Debuggee]) -> None:
     with pytest.raises(RequestFailed, match=r"cannot start child sessions.*1004"):
         client.start_session("attach", {"workers": [f"{targets[0].host}:{targets[0].port}"], "sessions": "perWorker"})
 

@@ -1,6 +1,6 @@
-"""What keeps a worker from being lost with its debugger, in the moments that matter; on the newest debugpy and 1.8.0.
+"""How a worker survives the loss of its debugger at critical moments, on the newest debugpy and 1.8.0.
 
-On real Ray it is tested in tests/ray/test_faults.py.
+tests/ray/test_faults.py tests this on real Ray.
 """
 
 from collections.abc import Callable
@@ -14,8 +14,8 @@ from local_cluster import Child
 from support.bridge import Bridge
 from support.debuggee import Debuggee
 
-# Between the wait for a client and the stop is where Ray's breakpoint() is when its client goes: it has to tell the GCS
-# that it waits no more.
+# If its client disconnects, Ray's breakpoint() can be between its wait for a client and the stop, because it notifies
+# the GCS in between.
 LATE = """\
 import sys, time
 import pydevd
@@ -32,7 +32,7 @@ print("RUNS", flush=True)
 print(stop_late(), flush=True)
 """
 
-# Stands in for the two modules of Ray that relisten.py uses.
+# A replacement for the two modules of Ray that relisten.py uses.
 RAY = """\
 import sys, threading, types
 
@@ -96,14 +96,14 @@ print("a new one:", pydevd.get_global_debugger() not in (None, debugger), flush=
 
 
 def attach(client: Client, address: str) -> None:
-    """The program runs on after its first stop when this returns."""
+    """Attach, and continue from the first stop."""
     client.start_session("attach", {"workers": [address]})
     client.request("continue", threadId=client.wait_event("stopped")["threadId"])
 
 
 @pytest.mark.core
 @pytest.mark.parametrize("killed", [False, True])
-def test_a_thread_that_would_stop_just_after_its_client_has_gone_runs_on(
+def test_a_thread_that_would_stop_just_after_its_client_disconnected_continues(
     connect_to: Callable[[str, int], Client],
     plain_debugpy: Callable[..., Debuggee],
     packages: Path | None,
@@ -129,7 +129,7 @@ def test_a_thread_that_would_stop_just_after_its_client_has_gone_runs_on(
 def test_a_worker_whose_reader_and_writer_both_lose_the_debugger_listens_once(
     client: Client, run_program: Callable[..., Child], packages: Path | None
 ) -> None:
-    """A second adapter would be the one that Ray names, and no debugger is behind it."""
+    """Ray would list the second adapter, which has no debugger behind it."""
     worker = run_program(RAY + BOTH, env={} if packages is None else {"PYTHONPATH": str(packages)})
     attach(client, worker.wait_for(r"listening on (\S+)")[1])
     assert worker.wait() == 0

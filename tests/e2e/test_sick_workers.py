@@ -1,4 +1,4 @@
-"""Workers that refuse, say nothing, belong to somebody else or die: one clear message, and the others go on."""
+"""Workers that refuse, do not answer, have another debugger, or die: one clear message, and the others keep working."""
 
 import socket
 from collections.abc import Callable
@@ -25,14 +25,14 @@ work()
 
 @pytest.fixture
 def closed_port(children: ExitStack) -> str:
-    """An address where nothing listens; the port is taken, so nothing will."""
+    """Return an address where nothing listens. The port stays bound, so no other process can use it."""
     holder = children.enter_context(socket.socket())
     holder.bind(("127.0.0.1", 0))
     return f"127.0.0.1:{holder.getsockname()[1]}"
 
 
 def problem(client: Client) -> str:
-    """Waits for the next thing the user is told."""
+    """Wait for the next message about a problem."""
     text: str = client.wait_event("output", lambda body: body["category"] == "important")["output"]
     return text
 
@@ -50,10 +50,10 @@ def test_a_port_where_nothing_listens(
     assert told.endswith("[raydap 3001]")
 
 
-def test_a_worker_that_says_nothing_delays_nobody(
+def test_a_worker_that_sends_nothing_delays_no_other(
     client: Client, plain_debugpy: Callable[[str], Debuggee], children: ExitStack
 ) -> None:
-    """How long it is waited for is a matter of the core's clock: see tests/playbook."""
+    """tests/playbook tests the time limit, which needs the core's clock."""
     listener = children.enter_context(socket.create_server(("127.0.0.1", 0)))
     silent = f"127.0.0.1:{listener.getsockname()[1]}"
     debuggee = plain_debugpy(PROGRAM)
@@ -95,7 +95,7 @@ def test_two_bridges_for_one_worker(
     other.start_session("attach", where)
     told = problem(other)
     assert told.endswith("is already being debugged. [raydap 3004]\n")
-    # The first one has noticed nothing.
+    # The first bridge is not affected.
     assert evaluate(client, stop, "6 * 7") == "42"
     go_on(client, stop)
     assert debuggee.child.wait() == 0
@@ -112,7 +112,7 @@ def test_a_worker_killed_while_stopped(client: Client, plain_debugpy: Callable[[
     frame = frames(client, doomed)[0]["id"]
     pending = client.send("evaluate", expression="time.sleep(3600)", frameId=frame, context="repl")
     debuggees[0].child.process.kill()
-    # Its debugpy adapter lives a moment longer and may be the one that fails it, in words of its own.
+    # Its debugpy adapter ends a little later, and may fail the request itself with another message.
     with pytest.raises(RequestFailed, match=r"^evaluate: "):
         client.result(pending)
     client.wait_event("thread", lambda body: body == {"reason": "exited", "threadId": doomed["threadId"]})

@@ -1,4 +1,4 @@
-"""The bridge between a scripted client and real debugpy, once from end to end."""
+"""One test of the bridge from end to end, between a scripted client and real debugpy."""
 
 from collections.abc import Callable
 
@@ -27,7 +27,7 @@ def test_one_session_over_two_programs(client: Client, plain_debugpy: Callable[[
     paths = set()
     for stop in stops:
         frame = client.request("stackTrace", threadId=stop["threadId"])["stackFrames"][0]
-        assert (frame["name"], frame["line"] in (2, 3)) == ("double", True)  # debugpy stops at or after the call.
+        assert (frame["name"], frame["line"] in (2, 3)) == ("double", True)  # debugpy stops at the call or after it.
         paths.add(frame["source"]["path"])
         client.request("continue", threadId=stop["threadId"])
     assert paths == {str(debuggee.path) for debuggee in debuggees}

@@ -1,4 +1,4 @@
-"""Steps, and how long the ids of a stop live."""
+"""Steps, and the lifetime of the ids of a stop."""
 
 from collections.abc import Callable
 
@@ -52,7 +52,7 @@ def test_steps_go_in_out_and_over(client: Client, plain_debugpy: Callable[[str],
     found = variables(client, frames(client, stop)[0])
     assert (found["first"], found["second"]) == ("2", "4")
     go_on(client, stop)
-    # What it asks for is true already, so a second one is answered and goes nowhere.
+    # The thread is running already, so a second `continue` succeeds without effect.
     go_on(client, stop)
     with pytest.raises(RequestFailed, match="1008"):
         client.request("next", threadId=thread)

@@ -1,4 +1,4 @@
-"""A program with several threads: each stop once, each thread on its own."""
+"""A program with several threads: each stop is reported once, and each thread continues separately."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -56,7 +56,9 @@ def test_three_threads_with_three_breakpoints_are_nine_stops(
     assert "DONE" in debuggee.child.output
 
 
-def test_one_thread_goes_on_and_the_others_stay(client: Client, plain_debugpy: Callable[[str], Debuggee]) -> None:
+def test_one_thread_continues_and_the_others_stay_stopped(
+    client: Client, plain_debugpy: Callable[[str], Debuggee]
+) -> None:
     debuggee = plain_debugpy(WORKING)
     client.start_session("attach", {"workers": [f"{debuggee.host}:{debuggee.port}"]})
     first, second, third = (client.wait_event("stopped") for _ in range(3))
@@ -68,7 +70,7 @@ def test_one_thread_goes_on_and_the_others_stay(client: Client, plain_debugpy: C
         client.wait_event("continued", lambda body: body["threadId"] == moving)
         first = client.wait_event("stopped", lambda body: body["threadId"] == moving)
         assert local_variables(client, first)["turn"] == turn
-    # What was shown of the second thread is still valid, so it has never run.
+    # The variables of the second thread are still valid, so it has never run.
     assert variables(client, looked_at)["turn"] == "0"
     listed = client.request("threads")["threads"]
     assert {thread["id"] for thread in listed} == {stop["threadId"] for stop in (first, second, third)}

@@ -1,4 +1,4 @@
-"""The changes to real workers work, have a switch, and are undone; on the newest debugpy and on 1.8.0."""
+"""The changes in real workers work, can be switched off, and are undone, on the newest debugpy and on 1.8.0."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,8 +9,8 @@ from dap_client import Client
 from support.debuggee import Debuggee
 from support.look import bodies, evaluate, frames, go_on, line_of
 
-# pydevd wakes any of the threads it traces instead of the one that steps (inworker/changes.py), so there are some; and
-# its poll is made so long that a step which waits for it never ends (nor, at times, does the process).
+# pydevd may wake another of its traced threads than the one that steps (inworker/changes.py), so the program has
+# several. The poll takes so long that a step which waits for it never ends (nor, at times, does the process).
 PROGRAM = """\
 import pydevd, socket, threading, time
 pydevd.TIMEOUT_SLOW = 3600
@@ -47,7 +47,7 @@ print("DONE")
 
 
 ALWAYS = ["post_method_as_internal_command", "set_suspend", "_do_wait_suspend", "raydap"]
-"""What raydap adds to pydevd's debugger object in any case."""
+"""The attributes that raydap adds to pydevd's debugger object even without tuning."""
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_a_worker_that_is_not_to_be_tuned_only_reports_each_thread(client: Clien
     client.start_session("attach", {"workers": [f"{debuggee.host}:{debuggee.port}"], "tuneWorkers": False})
     stop = client.wait_event("stopped")
     assert evaluate(client, stop, "changed()") == repr(str((0, False, ALWAYS)))
-    # It is woken by continue; the end of a session leaves it to its poll.
+    # Only `continue` wakes the thread: at the end of a session, it would wait for its poll.
     go_on(client, stop)
     go_on(client, client.wait_event("stopped"))
     client.request("disconnect")

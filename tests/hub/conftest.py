@@ -1,4 +1,4 @@
-"""What the tests of a hub share."""
+"""Shared fixtures of the tests of hubs."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ from support.conformance import validate
 
 @pytest.fixture
 def start_hub(children: ExitStack, tmp_path: Path) -> Callable[..., Hub]:
-    """`start_hub(*options)` starts `raydap serve`; the test fails if it dies or prints a traceback."""
+    """Return `start_hub(*options)`, which starts a hub. The test fails if the hub dies or prints a traceback."""
 
     def start(*options: str) -> Hub:
         hub = Hub.start(tmp_path / f"hub{len(list(tmp_path.glob('hub*.log')))}.log", *options)
@@ -40,7 +40,7 @@ def token_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def adapter(children: ExitStack) -> Callable[..., Client]:
-    """`adapter(*arguments, **env)` is a client of `raydap connect`; what it prints to stderr goes to `env`'s LOG."""
+    """Return `adapter(*arguments, log=..., **env)`, which starts `raydap connect` and returns a client of it."""
 
     def start(*arguments: str, log: Path | None = None, **env: str) -> Client:
         stderr = children.enter_context(log.open("wb")) if log is not None else None

@@ -1,4 +1,4 @@
-"""`raydap connect` where something is wrong: the editor is told, and so is who looks at its output."""
+"""`raydap connect` with errors: the editor and standard error get the same message."""
 
 import contextlib
 import json
@@ -23,7 +23,7 @@ RAYDAP = [sys.executable, "-m", "raydap"]
 
 
 @pytest.mark.parametrize("scheme", ["ws", "tcp"])
-def test_a_refused_token_is_told_to_the_editor_and_on_stderr(
+def test_a_refused_token_is_reported_to_the_editor_and_on_stderr(
     hub: Hub, adapter: Callable[..., Client], tmp_path: Path, scheme: str
 ) -> None:
     log = tmp_path / "connect.log"
@@ -50,7 +50,7 @@ def test_no_hub_is_one_sentence_and_exit_code_1(tmp_path: Path) -> None:
         for options, told in (
             ([f"ws://127.0.0.1:{port}"], "cannot be reached (Connection refused)"),
             ([f"tcp://127.0.0.1:{port}"], "cannot be reached (Connection refused)"),
-            ([], "No hub of yours is known here"),
+            ([], "raydap knows no hub of yours on this machine"),
             (["http://127.0.0.1:1"], "does not begin with ws://"),
             (["ws://127.0.0.1:1", "--token-file", str(tmp_path / "none")], "cannot be read: No such file"),
         ):
@@ -73,7 +73,10 @@ def test_no_hub_is_one_sentence_and_exit_code_1(tmp_path: Path) -> None:
 
 
 class Forwarder:
-    """Forwards a port to a hub as SSH does, until it is ended: it takes connections, wherever they lead."""
+    """A forwarder of a port to a hub, like SSH's.
+
+    It accepts connections even when the target does not answer, until it is ended.
+    """
 
     def __init__(self, target: tuple[str, int]) -> None:
         self.target = target
@@ -84,7 +87,7 @@ class Forwarder:
         self._threads[0].start()
 
     def cut(self) -> None:
-        """Ends all connections there are; new ones are taken, also one that comes before all of them are ended."""
+        """Shut down all current connections. New ones are accepted, even while this is in progress."""
         for one in tuple(self._open):
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
@@ -123,7 +126,7 @@ class Forwarder:
 
 @pytest.mark.parametrize("scheme", ["ws", "tcp"])
 @pytest.mark.parametrize("lives", [True, False])
-def test_start_again_is_said_only_while_the_hub_lives(
+def test_a_restart_is_suggested_only_while_the_hub_lives(
     hub: Hub, adapter: Callable[..., Client], children: ExitStack, scheme: str, lives: bool
 ) -> None:
     forwarder = Forwarder((hub.host, hub.port))
@@ -137,13 +140,13 @@ def test_start_again_is_said_only_while_the_hub_lives(
     forwarder.cut()
     client.wait_event("terminated")
     told = [message["body"]["output"] for message in client.events if message["event"] == "output"]
-    assert ("but the hub runs; start again to go on. [raydap 5003]" in told[-1]) is lives
-    assert ("is gone" in told[-1]) is not lives
+    assert ("but the hub still runs; start the session again to continue. [raydap 5003]" in told[-1]) is lives
+    assert ("no longer answers" in told[-1]) is not lives
     client.request("disconnect")
 
 
 def test_what_serve_prints_can_be_pasted(children: ExitStack, tmp_path: Path, adapter: Callable[..., Client]) -> None:
-    """With the address that the command has, and without its scheme."""
+    """The printed address works as it is printed, and without its scheme and path."""
     env = {"XDG_RUNTIME_DIR": str(tmp_path)}
     hub = children.enter_context(Child([*RAYDAP, "serve"], tmp_path / "hub.log", env))
     (address,) = hub.wait_for(r"\nraydap connect (\S+)    # for your editor; the command finds the token").groups()
@@ -172,7 +175,7 @@ def test_a_hub_that_goes_ends_the_session_in_the_editor(
     assert len([message for message in client.events if message["event"] == "terminated"]) == 1
     if how == signal.SIGKILL:
         assert f"The hub at {scheme}://{host}:{port}" in told[-1]
-        assert "is gone" in told[-1]
-        assert "start again" not in told[-1]
+        assert "no longer answers" in told[-1]
+        assert "start the session again" not in told[-1]
         assert told[-1].endswith("[raydap 5003]\n")
         assert "5003" in log.read_text()

@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP end a command, and what it has started: no program stays behind, and no hub leaves its file."""
+"""SIGTERM and SIGHUP end a command and the program that it has started, and a hub removes its connection file."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ connection.recv(1)
 
 
 class Running:
-    """A command that has launched PROGRAM. `program` is the test's end of the program's connection."""
+    """A command that has launched PROGRAM. `program` is the test's end of a connection to that program."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", program: socket.socket) -> None:
         self.process = process
@@ -43,7 +43,7 @@ class Running:
 
 @pytest.fixture
 def start(children: ExitStack, tmp_path: Path) -> Callable[..., Running]:
-    """`start(*command)` starts `raydap COMMAND PROGRAM PORT`, and returns when the program runs."""
+    """Return `start(*command)`, which starts `raydap COMMAND PROGRAM PORT` and waits until the program is running."""
     (tmp_path / "program.py").write_text(PROGRAM)
 
     def run(*command: str) -> Running:

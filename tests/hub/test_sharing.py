@@ -1,4 +1,4 @@
-"""Clients come, go, vanish and share one hub, with real debugpy behind it: nothing that is stopped is lost."""
+"""Clients join, leave, vanish and share one hub, with real debugpy behind it: no stopped worker is lost."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -28,7 +28,7 @@ def debuggee(plain_debugpy: Callable[[str], Debuggee]) -> Debuggee:
 
 @pytest.fixture
 def come(hub: Hub, connect_to: Callable[[str, int], Client]) -> Callable[..., Client]:
-    """`come(**arguments)`: a client over TCP that has attached with the hub's token."""
+    """Return `come(**arguments)`, which returns a client that has attached over TCP with the hub's token."""
 
     def attach(breakpoints: dict[str, list[int]] | None = None, **arguments: Any) -> Client:
         client = connect_to(hub.host, hub.port)
@@ -43,7 +43,7 @@ def target(debuggee: Debuggee) -> list[str]:
 
 
 @pytest.mark.parametrize("politely", [True, False], ids=["disconnect", "vanish"])
-def test_who_comes_back_finds_the_same_stop_and_its_own_breakpoints(
+def test_a_returning_client_finds_the_same_stop_and_its_own_breakpoints(
     come: Callable[..., Client],
     debuggee: Debuggee,
     hub: Hub,
@@ -85,7 +85,7 @@ def test_two_clients_and_an_observer_see_the_same(come: Callable[..., Client], d
     for client in (terminal, observer):
         new = client.wait_event("breakpoint", lambda body: body["reason"] == "new")
         assert new["breakpoint"]["line"] == line
-    with pytest.raises(RequestFailed, match=r"observer.*\[raydap 1012\]"):
+    with pytest.raises(RequestFailed, match=r"Observers cannot send evaluate.*\[raydap 1012\]"):
         evaluate(observer, stops[0], "turn")
     assert local_variables(observer, stops[0])["turn"] == "0"
     go_on(terminal, stops[0])
@@ -101,7 +101,7 @@ def test_two_clients_and_an_observer_see_the_same(come: Callable[..., Client], d
     assert debuggee.child.wait() == 0
 
 
-def test_a_hub_that_ends_lets_the_workers_go_and_says_so(
+def test_a_hub_that_ends_detaches_the_workers_and_reports_it(
     children: ExitStack, connect_to: Callable[[str, int], Client], debuggee: Debuggee, tmp_path: Path
 ) -> None:
     hub = Hub.start(tmp_path / "hub.log")
@@ -114,11 +114,11 @@ def test_a_hub_that_ends_lets_the_workers_go_and_says_so(
     assert hub.child.wait() == 0
     assert "Traceback" not in hub.child.output
     assert not hub.connection.exists()
-    # Nobody debugs it any more, so its second breakpoint() does not stop it either.
+    # The worker has no debugger any more, so its second breakpoint() does not stop.
     assert debuggee.child.wait() == 0
 
 
-def test_workers_go_on_when_nobody_comes_back_in_time(
+def test_workers_continue_when_no_client_returns_in_time(
     start_hub: Callable[..., Hub], connect_to: Callable[[str, int], Client], debuggee: Debuggee
 ) -> None:
     hub = start_hub("--hold", "1")

@@ -1,4 +1,4 @@
-"""Foreign text is made safe before it reaches a terminal, and only the printer and its consoles write to one."""
+"""Foreign text is made safe before it reaches a terminal. Only the printer and its consoles write to a terminal."""
 
 import ast
 import json
@@ -69,7 +69,7 @@ def test_status(capsys: pytest.CaptureFixture[str]) -> None:
     cluster = ClusterStatus("http://127.0.0.1:8265", EVIL, True, None, jobs=[EVIL], paused=[paused], problem=EVIL)
     hub = HubStatus(EVIL, 1, None, None, [EVIL])
     session = SessionStatus(1, "adapter", EVIL, 0.0, [EVIL])
-    options.say(status_lines.render(MachineStatus([hub], [session], [cluster], EVIL)))
+    options.print_result(status_lines.render(MachineStatus([hub], [session], [cluster], EVIL)))
     assert_safe(capsys.readouterr().out)
 
 
@@ -80,7 +80,7 @@ def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_report(capsys: pytest.CaptureFixture[str]) -> None:
     reporting: Any = Reporting(Watch(), Target(), ReportFiles("x", None, None), None)  # type: ignore[arg-type]
-    reporting._say(f"Trainer failed: ValueError: {EVIL}")
+    reporting._print_event(f"Trainer failed: ValueError: {EVIL}")
     assert_safe(capsys.readouterr().err)
 
 
@@ -153,7 +153,7 @@ def writes(tree: ast.AST) -> list[str]:
 WRITERS = {"safe_output.py", "terminal/screen.py"}
 
 OF_OTHER_PROCESSES = ("inworker/", "cluster/", "protocol/generate")
-"""These packages write to the output of a worker, to a pipe of raydap, or for the developer."""
+"""These packages write to a worker's output, to a pipe of raydap, or for developers."""
 
 
 def test_nothing_else_writes_to_the_terminal() -> None:

@@ -14,14 +14,14 @@ from users.user_files import Place
 
 @pytest.fixture(params=VICTIMS, ids=["root", "user"])
 def victim(request: pytest.FixtureRequest) -> int:
-    """The user of raydap: root, or an ordinary one."""
+    """Return the uid of raydap's user, root or an ordinary one."""
     uid: int = request.param
     return uid
 
 
 @pytest.fixture(params=[0o1777, 0o777], ids=["sticky", "open"])
 def place(request: pytest.FixtureRequest, victim: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
-    """The shared folder has the sticky bit, as /tmp has, or lets all users rename all, as that of a Ray session."""
+    """Yield folders whose shared one is sticky, as /tmp is, or lets all users rename all, as a Ray session's does."""
     with tempfile.TemporaryDirectory(prefix="raydap-test-", dir="/tmp") as name:
         os.chmod(name, 0o755)
         found = Place(Path(name, "shared"), Path(name, "home"), Path(name, "lair"), victim)
@@ -33,5 +33,5 @@ def place(request: pytest.FixtureRequest, victim: int, monkeypatch: pytest.Monke
             found.make_treasure()
         monkeypatch.setattr(tempfile, "tempdir", str(found.shared))
         yield found
-    with suppress(OSError):  # Where no other folder is safe, the runtime folder is in /tmp.
+    with suppress(OSError):  # If no other folder is safe, the runtime folder is in /tmp.
         os.rmdir(f"/tmp/raydap-{victim}")

@@ -158,7 +158,7 @@ async def ask_version(dashboard: Dashboard) -> None:
 
 @pytest.mark.parametrize("question", [follow_log, ask_version])
 def test_a_redirect_leads_nowhere(question: Ask) -> None:
-    """It would lead raydap, with Ray's token, to any server that the user reaches."""
+    """It would send raydap, with Ray's token, to any server that the user can reach."""
     elsewhere = FakeDashboard()
 
     async def main() -> list[Code]:

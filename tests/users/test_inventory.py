@@ -1,4 +1,4 @@
-"""Each module of raydap that makes or reads a file, folder or socket is in one table, with what covers it."""
+"""Each module of raydap that makes or reads a file, folder or socket is in one table, with its tests or a reason."""
 
 import ast
 from pathlib import Path
@@ -133,7 +133,7 @@ INVENTORY: dict[str, tuple[str, ...]] = {
         "users/test_races.py::test_a_link_takes_the_place_of_a_new_socket",
     ),
 }
-"""For each module the rows of user_files.TABLE, the tests, or why another user cannot interfere."""
+"""For each module the rows of user_files.TABLE, the tests, or the reason why another user cannot interfere."""
 
 
 def opens_something(path: Path) -> bool:

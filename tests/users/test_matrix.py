@@ -71,7 +71,7 @@ def test_it_works_where_no_other_user_can_write(row: Row, place: Place, monkeypa
 
 
 def use(row: Row, place: Place) -> object:
-    """Use it as the victim; return what raydap believes, None if raydap refuses what it finds."""
+    """Use it as the victim; return what raydap believes, or None if raydap refuses it."""
     with acting_as(place.victim), not_forever():
         try:
             return row.use(place.shared, place.home)
@@ -80,7 +80,7 @@ def use(row: Row, place: Place) -> object:
 
 
 def check(row: Row, place: Place, believed: object) -> None:
-    """Check that the attacker has got nothing, and changed nothing."""
+    """Check that the attacker has neither read nor changed anything."""
     place.check_treasure()
     assert row.is_named or FORGED not in str(believed)
     with acting_as(ATTACKER):
@@ -113,7 +113,7 @@ def test_what_another_user_puts_there_first(row: Row, put: Callable[[Path, Row, 
 @pytest.mark.parametrize("target", ["theirs", "mine"])
 @pytest.mark.parametrize("row", IN_FOLDERS, ids=ids)
 def test_a_link_in_place_of_its_folder(row: Row, target: str, place: Place) -> None:
-    """The link leads to a folder of the attacker's, with a forged file, or to one of the victim's."""
+    """The link leads to a folder of the attacker with a forged file, or to a folder of the victim."""
     path = path_of(row, place)
     first, *rest = path.relative_to(place.shared).parts
     with acting_as(ATTACKER):
@@ -132,7 +132,7 @@ def test_what_is_there_is_renamed_and_replaced(row: Row, place: Place) -> None:
     with acting_as(ATTACKER):
         for entry in list(place.shared.iterdir()):
             with suppress(OSError):
-                entry.rename(f"{entry}.away")  # A folder can be moved into another one only by its owner.
+                entry.rename(f"{entry}.away")  # Only its owner can move a folder into another one.
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(row.forged)
@@ -141,7 +141,7 @@ def test_what_is_there_is_renamed_and_replaced(row: Row, place: Place) -> None:
 
 @pytest.mark.parametrize("name", ["files of an agent", "folder of a job", "folder of a driver"])
 def test_code_and_private_folders_are_not_where_others_can_rename(name: str, place: Place) -> None:
-    """Each folder is made where the attacker can neither rename it nor connect to what is in it."""
+    """Each folder is made where the attacker can neither rename it nor connect to a socket in it."""
     (row,) = (row for row in TABLE if row.name == name)
     renamed: list[str] = []
     make = os.mkdir

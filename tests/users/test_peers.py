@@ -1,4 +1,4 @@
-"""Another local user is at the other end of each Unix socket, where the modes of socket and folder let everyone in.
+"""Another local user is at the other end of each Unix socket. The modes of socket and folder let every user in.
 
 Some systems do not check the mode of a socket.
 """
@@ -120,7 +120,7 @@ async def ask_whether_raydap_listens(path: str) -> object:
     "connect", [dial, relay_actor.open_agent, relay_actor.is_served, call, ask_whether_raydap_listens]
 )
 def test_what_they_serve_is_sent_nothing(connect: Callable[[str], Awaitable[object]], place: Place) -> None:
-    """It would learn what raydap debugs, or delay a program."""
+    """The listener would learn what raydap debugs, or delay a program."""
     with listening_stranger(str(place.shared / "raydap-7")) as sent, acting_as(place.victim):
         refused: object = False
         try:
@@ -132,7 +132,7 @@ def test_what_they_serve_is_sent_nothing(connect: Callable[[str], Awaitable[obje
 
 
 def test_a_relay_takes_the_place_of_a_socket_of_theirs(place: Place) -> None:
-    """Else the agents of the node would call that one, and have no debugger."""
+    """Otherwise the agents of the node would call that socket, and have no debugger."""
     path = str(place.shared / "raydap-call-1-1")
     is_sticky = bool(place.shared.stat().st_mode & stat.S_ISVTX)
 
@@ -146,7 +146,7 @@ def test_a_relay_takes_the_place_of_a_socket_of_theirs(place: Place) -> None:
 
     with listening_stranger(path), acting_as(place.victim):
         if is_sticky and place.victim != 0:
-            with pytest.raises(PermissionError):  # raydap reports it.
+            with pytest.raises(PermissionError):  # raydap reports the error.
                 asyncio.run(main())
         else:
             asyncio.run(main())

@@ -55,7 +55,7 @@ def serve_agent(path: str) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not give the path the mode of the socket")
 @pytest.mark.parametrize("make", [listen, listen_over_relay, serve_agent])
 def test_a_link_takes_the_place_of_a_new_socket(make: Callable[[str], None], place: Place) -> None:
-    """raydap must not change the mode of the file to which the link leads."""
+    """raydap must not change the mode of the link's target."""
     bind = socket.socket.bind
     linked: list[str] = []
 
@@ -88,7 +88,7 @@ def test_the_runtime_folder_is_replaced_before_it_is_used(place: Place) -> None:
 
 
 def test_a_link_takes_the_name_of_a_file_that_a_process_has_run(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """raydap must not cut the file to which the link leads."""
+    """raydap must not truncate the link's target."""
 
     def run_and_link(pid: int, path: str) -> None:
         os.unlink(path)
@@ -96,7 +96,7 @@ def test_a_link_takes_the_name_of_a_file_that_a_process_has_run(place: Place, mo
             os.symlink(place.treasure, path)
 
     monkeypatch.setattr(sys, "remote_exec", run_and_link, raising=False)
-    # Where no other user can rename the file, they can still take its name once it is gone.
+    # Even if no other user can rename the file, its name can be taken once it is gone.
     monkeypatch.setattr(remote_exec, "safe_parent", lambda: str(place.shared), raising=False)
     monkeypatch.setattr(remote_exec, "RUN_TIMEOUT_S", 0.1)
     with acting_as(place.victim):
@@ -160,7 +160,7 @@ def test_a_pipe_takes_the_place_of_a_source(place: Place, monkeypatch: pytest.Mo
 
 
 def made_up_process(proc: Path, uid: int, *words: str) -> Path:
-    """Add a process to a made-up /proc. Reading its memory would last forever, as with a file system of its user's."""
+    """Add a process to a made-up /proc. Reading its memory never ends, as with its user's own file system."""
     folder = add_process(proc, 7, *words, uids=4 * [uid])
     for name in ("cmdline", "environ"):
         (folder / name).unlink(missing_ok=True)
@@ -169,7 +169,7 @@ def made_up_process(proc: Path, uid: int, *words: str) -> Path:
 
 
 def test_the_memory_of_another_users_process_is_not_read(tmp_path: Path) -> None:
-    """Its user can let a read of its command line and environment last forever."""
+    """Its user can make a read of its command line and environment last forever."""
     made_up_process(tmp_path, ATTACKER, "/x/raylet", "--session-name=s1")
     with not_forever():
         assert list(raylets(tmp_path)) == []
@@ -185,7 +185,7 @@ def test_odd_folders_in_proc_are_passed_over(tmp_path: Path) -> None:
 
 
 def test_a_process_with_a_hostile_name_has_no_children(tmp_path: Path) -> None:
-    """The name of a process is in parentheses, and may contain some itself."""
+    """The name of a process is in parentheses, and may itself contain parentheses."""
     for pid, stat in ((5, b"5 (victim) S 1 5"), (6, b"6 (x) S 5 6) S 1 6")):
         (tmp_path / str(pid)).mkdir()
         (tmp_path / str(pid) / "stat").write_bytes(stat)
@@ -194,7 +194,7 @@ def test_a_process_with_a_hostile_name_has_no_children(tmp_path: Path) -> None:
 
 
 def test_an_adapter_is_looked_for_among_processes_of_this_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Every user can read the token in the adapter's command line, and give it to a process of his own."""
+    """Every user can read the token in the adapter's command line, and put it into another command line."""
     made_up_process(tmp_path, ATTACKER, "adapter")
     killed: list[int] = []
     read = open

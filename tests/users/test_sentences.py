@@ -107,7 +107,7 @@ SENTENCES: dict[str, tuple[str, ...]] = {
         "unit/inworker/test_raydap_calls.py::test_what_a_killed_raydap_has_left_is_removed",
     ),
     "The driver of a submitted job": CODE,
-    "Who can connect": PEERS,
+    "A process that can connect": PEERS,
     "Where raydap is not installed": ("unit/inworker/test_start_files.py::test_they_are_those_of_raydap",),
     "An agent calls raydap": (
         "inworker/test_agent.py::test_a_program_goes_on_when_raydap_dies_before_its_answer",
@@ -115,18 +115,18 @@ SENTENCES: dict[str, tuple[str, ...]] = {
     ),
     "Each Python that such": ("inworker/test_at_start.py::test_it_waits_for_raydap_and_finds_nothing_changed",),
     'With [`"reach"': (
-        "unit/cluster/test_gdb_injection.py::test_code_runs_in_the_process_and_the_process_goes_on",
+        "unit/cluster/test_gdb_injection.py::test_code_runs_in_the_process_and_the_process_continues",
         "unit/cluster/test_gdb_injection.py::test_another_process_with_its_number_is_not_touched",
     ),
     "[`raydap doctor`]": (
-        "unit/cluster/test_node_survey.py::test_variables_are_told_without_secrets_and_without_values_that_do_not_matter",
+        "unit/cluster/test_node_survey.py::test_variables_are_reported_without_secrets_and_irrelevant_values",
         "inworker/test_code_of_other_users.py::test_no_program_that_a_process_of_theirs_names_is_run",
     ),
     "The stack of a worker": ("unit/cluster/test_relay_actor.py::test_it_looks_at_processes_of_its_node",),
     "With `RAYDAP=off`": ("inworker/test_raydap_off.py::test_a_program_and_its_children",),
     "When raydap leaves": ("inworker/test_agent.py::test_no_function_is_traced_when_a_session_has_ended",),
 }
-"""How each sentence, table row or list item begins, and its tests."""
+"""The beginning of each sentence, table row or list item, and its tests."""
 
 
 def section(begin: str, end: str) -> str:

@@ -62,7 +62,7 @@ class Place:
 
     @property
     def treasure(self) -> Path:
-        """A file of the victim's, which raydap must not read, write or change."""
+        """Return a file of the victim, which raydap must not read, write or change."""
         return self.home / "treasure"
 
     def make_treasure(self) -> None:
@@ -78,19 +78,19 @@ class Place:
 
 @dataclass(frozen=True)
 class Row:
-    """`use(shared, home)` does what raydap does in the folder `shared`, as the user with the folder `home`.
-
-    It returns what raydap has read there and believes. `path`, below `shared`, is what other users attack. `forged` is
-    content that raydap would believe. `is_named`: the user has named the file, so what it contains counts. `needs`: the
-    file has to be there, because raydap only reads it.
-    """
+    """One use of a file, folder or socket."""
 
     name: str
     path: Callable[[], str]
+    """The path that other users attack, below the shared folder."""
     use: Callable[[Path, Path], object]
+    """Act as raydap in the folder `shared`, for the user with the folder `home`; return what raydap believes."""
     forged: bytes = FORGED.encode()
+    """Content that raydap would believe."""
     is_named: bool = False
+    """The user has named the file, so its content counts."""
     needs: bool = False
+    """The file must exist, because raydap only reads it."""
 
 
 def _hub_file() -> str:
@@ -291,4 +291,4 @@ TABLE = (
 )
 
 REFUSALS = (OSError, ProblemError, hub_token.TokenError, ValueError)
-"""How raydap refuses what it finds."""
+"""The errors by which raydap refuses what it finds."""

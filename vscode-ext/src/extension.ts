@@ -1,4 +1,6 @@
-/** Composes the extension; the rooms beside this file do the work. */
+/**
+ * The entry point of the extension. It creates the parts and connects them; the folders beside this file do the work.
+ */
 
 import { hostname } from 'node:os';
 
@@ -19,6 +21,7 @@ import { registerCommands, showingErrors } from './views/commands';
 import { rayView } from './views/ray-view';
 import { Walkthrough } from './views/walkthrough';
 
+/** Create all parts and register them with VS Code, which calls this when the extension is first needed. */
 export function activate(context: vscode.ExtensionContext): void {
   const { version } = context.extension.packageJSON as { readonly version: string };
   const log = vscode.Uri.joinPath(context.logUri, 'raydap.log');
@@ -35,7 +38,7 @@ export function activate(context: vscode.ExtensionContext): void {
 
   context.subscriptions.push(
     vscode.debug.registerDebugConfigurationProvider('raydap', configurations, Initial),
-    // VS Code resolves a configuration with every provider of its type, so only one of the two resolves.
+    // VS Code resolves a configuration with every provider of its type, so only one of the two may resolve.
     vscode.debug.registerDebugConfigurationProvider('raydap', withoutResolving(configurations), Dynamic),
     vscode.debug.registerDebugAdapterDescriptorFactory('raydap', adapters),
     vscode.debug.registerDebugAdapterTrackerFactory('raydap', new SessionTrackerFactory(problems, versions)),
@@ -59,6 +62,7 @@ export function activate(context: vscode.ExtensionContext): void {
   showingError(walkthrough.resume());
 }
 
+/** Return a provider that offers the same configurations and does not resolve any. */
 function withoutResolving(configurations: ConfigurationProvider): vscode.DebugConfigurationProvider {
   return { provideDebugConfigurations: (folder) => configurations.provideDebugConfigurations(folder) };
 }
@@ -67,25 +71,26 @@ function start(configuration: Configuration): Thenable<boolean> {
   return vscode.debug.startDebugging(currentFolder(), { ...configuration });
 }
 
-/** The folder of the file in the active editor, else the first one. */
+/** Return the workspace folder of the file in the active editor, else the first workspace folder. */
 function currentFolder(): vscode.WorkspaceFolder | undefined {
   const file = vscode.window.activeTextEditor?.document.uri;
   return (file && vscode.workspace.getWorkspaceFolder(file)) ?? vscode.workspace.workspaceFolders?.[0];
 }
 
-/** Returns the machine on which the extension runs, the kind of remote, and the folder. */
+/** Return a text with the machine on which the extension runs, the kind of remote connection, and the open folder. */
 function placeOfWindow(): string {
   const folder = vscode.workspace.workspaceFile ?? vscode.workspace.workspaceFolders?.[0]?.uri;
   return [hostname(), vscode.env.remoteName, folder?.fsPath].filter((part) => part !== undefined).join(', ');
 }
 
+/** Let the user choose a stored token, and delete it. */
 async function forgetToken(tokens: TokenStore): Promise<void> {
   const names = tokens.names();
   if (names.length === 0) {
-    void vscode.window.showInformationMessage('raydap keeps no token.');
+    void vscode.window.showInformationMessage('No token is stored.');
     return;
   }
-  const title = 'Forget the token of';
+  const title = 'Delete the token of';
   const name = await vscode.window.showQuickPick([...names], { title });
   if (name !== undefined) {
     await tokens.forget(name);

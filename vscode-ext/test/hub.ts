@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** A hub in a process of its own. */
 export class Hub {
   private constructor(
     private readonly process: ChildProcess,
@@ -13,7 +14,10 @@ export class Hub {
     readonly token: string,
   ) {}
 
-  /** Its connection file lies where nobody looks, as if the hub were on another machine. */
+  /**
+   * Start a hub. Its connection file is at an unusual path, so that raydap does not find it, as if the hub were on
+   * another machine.
+   */
   static async start(): Promise<Hub> {
     const { RAYDAP_TEST_PYTHON: python = '', RAYDAP_TEST_DASHBOARD: dashboard = '' } = process.env;
     const file = join(tmpdir(), 'elsewhere.json');

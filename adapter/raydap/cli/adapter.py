@@ -8,7 +8,7 @@ from raydap.cli import options, system_limits
 
 
 @click.command()
-@click.option("--listen", type=options.Address(), help="Serve DAP on this TCP address; port 0 takes a free one.")
+@click.option("--listen", type=options.Address(), help="Serve DAP on this TCP address; port 0 chooses a free one.")
 @options.log_file
 @options.verbose
 def adapter(listen: tuple[str, int] | None, log_file: str | None, verbose: bool) -> None:

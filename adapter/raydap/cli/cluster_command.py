@@ -35,6 +35,6 @@ async def _run(dashboard: str | None, work: Callable[[Rest], Awaitable[None]]) -
         options.note(f"{error.problem}\n{error.problem.detail}" if has_detail else str(error.problem))
         return 1
     except OSError as error:
-        options.note(f"The connection file cannot be kept: {error}.")
+        options.note(f"The connection file cannot be written: {error}.")
         return 1
     return 0

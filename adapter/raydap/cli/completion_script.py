@@ -14,17 +14,17 @@ assert shell_scripts, "It gives click the scripts."
 def completion(shell: str) -> None:
     """Print the script that makes SHELL complete commands, options, sets of workers and files of raydap.
 
-    bash (4.4 or newer) takes it from ~/.bashrc, by this line:
+    In bash (4.4 or newer), add this line to ~/.bashrc:
 
     \b
       eval "$(raydap completion bash)"
 
-    zsh takes it from ~/.zshrc, by this line below the one with compinit:
+    In zsh, add this line to ~/.zshrc, below the line with compinit:
 
     \b
       eval "$(raydap completion zsh)"
 
-    fish finds it in a file:
+    In fish, write the script to a file:
 
     \b
       mkdir -p ~/.config/fish/completions

@@ -12,10 +12,10 @@ from raydap.cli import options
 @options.token_file
 @options.tls_ca
 def connect(url: str | None, token_file: str | None, tls_ca: str | None) -> None:
-    """Speak DAP on standard input and output for the hub at URL: ws://, wss://, tcp:// or tcps://HOST:PORT.
+    """Connect an editor on standard input and output to the hub at URL: ws://, wss://, tcp:// or tcps://HOST:PORT.
 
-    HOST:PORT alone is a WebSocket, too. Without URL it is the hub that was started last. Without --token-file the token
-    is that of the environment variable RAYDAP_TOKEN, or that of the hub's connection file.
+    HOST:PORT alone means a WebSocket. Without URL, connects to the hub that was started last. Without --token-file, the
+    token comes from the environment variable RAYDAP_TOKEN, or else from the hub's connection file.
 
     \b
     Examples:
@@ -34,7 +34,7 @@ def connect(url: str | None, token_file: str | None, tls_ca: str | None) -> None
         if url is None:
             newest = connection_file.newest()
             if newest is None:
-                text = "No hub of yours is known here; give its URL, or start one by raydap serve."
+                text = "raydap knows no hub of yours on this machine; give its URL, or start one with raydap serve."
                 raise ProblemError(Problem(Code.HUB_UNREACHABLE, text))
             url = newest.url
         address = hub_address.parse(url)

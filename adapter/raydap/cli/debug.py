@@ -31,7 +31,7 @@ def debug(
 ) -> None:
     """Debug the workers of a cluster, with the commands of pdb; or launch PROGRAM, as python -m pdb does.
 
-    Attaches to each worker that waits at breakpoint(), now and later; with a SET only to those in it.
+    Attaches to each worker that waits at breakpoint(), now and later. With a SET, attaches only to the workers in it.
 
     \b
     Examples:
@@ -53,8 +53,9 @@ def debug(
         # This is a mistyped name of a program, not a set.
         raise click.UsageError(f'There is no file "{what[0]}".')
     elif len(what) > 1 and (mistake := interpreter_named(what[0])):
-        raise click.UsageError(f"{mistake}. --python names another interpreter.")
+        raise click.UsageError(f"{mistake}. To use another interpreter, give --python.")
     elif len(what) > 1:
-        raise click.UsageError(f'"{what[0]}" is no program here; put a set of several words in quotes.')
+        text = f'There is no program "{what[0]}" here. If it begins a set of several words, put the set in quotes.'
+        raise click.UsageError(text)
     work = Interactive(target, what[0] if what and program is None else None, program, all_code)
     terminal_command.run(work.run(), log_file, verbose)

@@ -58,18 +58,18 @@ class Break(click.ParamType[Any]):
     type=Break(),
     multiple=True,
     shell_complete=completing.files,
-    help="Ask why this breakpoint is not hit.",
+    help="Check why this breakpoint is not hit.",
 )
-@click.option("--no-nodes", is_flag=True, help="Start nothing on nodes; look at this machine's only.")
+@click.option("--no-nodes", is_flag=True, help="Start nothing on nodes; inspect only the nodes on this machine.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
-@click.option("--verbose", "-v", is_flag=True, help="Show what is in order, too, and the log.")
+@click.option("--verbose", "-v", is_flag=True, help="Also print the checks that found no problem, and the log.")
 def doctor(
     dashboard: str | None, breakpoints: tuple[SourceBreakpoint, ...], no_nodes: bool, as_json: bool, verbose: bool
 ) -> None:
-    """Say what keeps debugging from working on a cluster, why it matters, and what to do.
+    """Report what prevents debugging on a cluster, why it matters, and what to do.
 
-    The exit code is 1 if a warning or an error was found, and 2 for wrong arguments. Nothing is attached, and no debug
-    port is connected to.
+    The exit code is 1 if a warning or an error was found, and 2 for wrong arguments. This command attaches
+    to no worker and connects to no debug port.
 
     \b
     Examples:
@@ -109,14 +109,14 @@ def show(console: Console, findings: Iterable[Finding], verbose: bool) -> None:
             _show(console, finding)
     skipped = [finding for finding in findings if finding.severity == "skipped"]
     if skipped and not verbose:
-        console.print(f"Not looked at: {', '.join(finding.check for finding in skipped)}. {skipped[0].why}")
+        console.print(f"Skipped: {', '.join(finding.check for finding in skipped)}. {skipped[0].why}")
     counts = {
         word: sum(finding.severity == word for finding in findings) for word in ("error", "warning", "note", "ok")
     }
     words = [
         f"{number} {word}{'s' if number != 1 and word != 'ok' else ''}" for word, number in counts.items() if number
     ]
-    console.print(", ".join(words) or "nothing was looked at", style="bold")
+    console.print(", ".join(words) or "no check was made", style="bold")
 
 
 def _show(console: Console, finding: Finding) -> None:

@@ -8,7 +8,7 @@ from raydap.cli import options
 @click.command()
 @options.dashboard
 def down(dashboard: str | None) -> None:
-    """Let the workers of the hub that `raydap up` started go, and end it.
+    """End the hub that `raydap up` started. The hub detaches from its workers first.
 
     \b
     Examples:
@@ -18,4 +18,4 @@ def down(dashboard: str | None) -> None:
     from raydap.cli import cluster_command
     from raydap.hub import deploy
 
-    raise SystemExit(cluster_command.run(dashboard, lambda rest: deploy.down(rest, options.say)))
+    raise SystemExit(cluster_command.run(dashboard, lambda rest: deploy.down(rest, options.print_result)))

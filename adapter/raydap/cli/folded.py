@@ -10,10 +10,10 @@ from raydap.cli import completing, options, terminal_command
 
 @click.command()
 @options.worker_set
-@click.option("--locals", "has_locals", is_flag=True, help="The local variables of the innermost frames, too.")
+@click.option("--locals", "has_locals", is_flag=True, help="Also show the local variables of the innermost frames.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 @click.option("--folded", is_flag=True, help="Print folded stacks, for flame graphs and speedscope.")
-@click.option("--svg", metavar="FILE", shell_complete=completing.files, help="Write a picture.")
+@click.option("--svg", metavar="FILE", shell_complete=completing.files, help="Write an SVG picture to this file.")
 @terminal_command.session_options
 def stacks(
     select: str | None,
@@ -25,7 +25,7 @@ def stacks(
     verbose: bool,
     **named: Any,
 ) -> None:
-    """Show the stacks of all workers as one tree: what few do comes first. Nothing is stopped for it.
+    """Show the stacks of all workers as one tree, with the rarest stacks first. No worker is stopped.
 
     \b
     Examples:
@@ -36,7 +36,7 @@ def stacks(
     from raydap.terminal import folded_answers
 
     if sum((as_json, folded, svg is not None)) > 1:
-        raise click.UsageError("--json, --folded and --svg exclude each other.")
+        raise click.UsageError("Give only one of --json, --folded and --svg.")
     target = terminal_command.target(**named)
     terminal_command.run(folded_answers.stacks(target, select, has_locals, as_json, folded, svg), log_file, verbose)
 
@@ -46,7 +46,7 @@ def _arguments(command: Callable[..., None]) -> Callable[..., None]:
         terminal_command.session_options,
         click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs."),
         click.option(
-            "--timeout", metavar="SECONDS", type=float, default=5.0, show_default=True, help="For each worker."
+            "--timeout", metavar="SECONDS", type=float, default=5.0, show_default=True, help="Limit for each worker."
         ),
         options.worker_set,
         click.argument("expression"),
@@ -66,9 +66,10 @@ def evaluate(
     verbose: bool,
     **named: Any,
 ) -> None:
-    """Evaluate EXPRESSION in all workers that are stopped or have an agent; equal answers are one line.
+    """Evaluate EXPRESSION in all workers that are stopped or have an agent; equal answers share a line.
 
-    A worker that runs is not stopped: the expression is evaluated beside its code, in the innermost frame of yours.
+    A running worker is not stopped: the expression is evaluated in another thread, with the variables of the innermost
+    frame of your code.
 
     \b
     Examples:
@@ -94,7 +95,8 @@ def compare(
 ) -> None:
     """Compare the value of EXPRESSION in all workers that are stopped or have an agent, whatever its size.
 
-    Numbers have a histogram, and who is at its ends; containers what is different; arrays their shape and numbers.
+    Numbers are shown as a histogram with the workers at both ends, containers by their differences, and arrays by shape
+    and statistics.
 
     \b
     Examples:

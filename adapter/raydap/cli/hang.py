@@ -12,7 +12,7 @@ from raydap.cli import options, terminal_command
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 @terminal_command.session_options
 def hang(select: str | None, as_json: bool, log_file: str | None, verbose: bool, **named: Any) -> None:
-    """Show what each worker waits for, from the driver down, and name deadlocks. Nothing is stopped for it.
+    """Show what each worker waits for, from the driver down, and find deadlocks. No worker is stopped.
 
     The exit code is 4 if there is a deadlock.
 

@@ -12,7 +12,7 @@ from raydap.transport.peer import Peer
 
 
 @click.command()
-@click.option("--listen", type=options.Address(), help="Serve LSP on this TCP address; port 0 takes a free one.")
+@click.option("--listen", type=options.Address(), help="Serve LSP on this TCP address; port 0 chooses a free one.")
 @options.log_file
 @options.verbose
 def lsp(listen: tuple[str, int] | None, log_file: str | None, verbose: bool) -> None:

@@ -14,30 +14,30 @@ import raydap
 from raydap.cli import standard_streams
 
 SECTIONS: Mapping[str, Mapping[str, str]] = {
-    "See what goes on": {
+    "Inspect": {
         "ps": "List the workers: their state, what they run, where they are.",
         "stacks": "Show where all workers are, as one tree.",
         "eval": "Evaluate an expression in all workers.",
         "compare": "Compare the value of an expression in all workers.",
-        "hang": "Show who waits for whom, and name deadlocks.",
+        "hang": "Show what each worker waits for, and find deadlocks.",
         "status": "Show the hubs, sessions and clusters of this machine.",
     },
     "Debug": {
         "debug": "Debug a cluster or a program in the terminal.",
         "run": "Run a program that can be debugged at any time.",
-        "prepare": "Say how to start jobs and clusters so.",
-        "report": "Watch a program without anybody, and leave a page.",
-        "doctor": "Say what keeps debugging from working.",
+        "prepare": "Print how to start jobs and clusters that raydap can debug.",
+        "report": "Watch a program unattended and write an HTML report.",
+        "doctor": "Find out what prevents debugging.",
     },
     "For editors": {
         "adapter": "Speak the Debug Adapter Protocol.",
-        "connect": "Speak it for a hub that runs elsewhere.",
+        "connect": "Connect an editor to a hub.",
         "lsp": "Speak the Language Server Protocol.",
     },
-    "Hubs, for clusters elsewhere": {
+    "Hubs, for remote clusters": {
         "serve": "Start a hub on this machine.",
         "up": "Start a hub inside a cluster.",
-        "down": "End the hub that `raydap up` has started.",
+        "down": "End the hub that `raydap up` started.",
     },
     "For your shell": {
         "completion": "Print the script that completes raydap's commands.",
@@ -125,7 +125,7 @@ class _Commands(click.Group):
 def main(context: click.Context) -> None:
     """One debug session for a whole Ray cluster.
 
-    Without a command raydap says what goes on here, and what to do next.
+    Without a command, raydap shows what runs on this machine and what to do next.
 
     \b
     Examples:

@@ -53,21 +53,23 @@ class Hold(click.ParamType[float | None]):
 
 
 dashboard = click.option(
-    "--dashboard", metavar="URL", help="The cluster; default: RAY_API_SERVER_ADDRESS, RAY_ADDRESS, this machine's."
+    "--dashboard", metavar="URL", help="The cluster; default: RAY_API_SERVER_ADDRESS, RAY_ADDRESS, or this machine's."
 )
 log_file = click.option(
-    "--log-file", type=click.Path(dir_okay=False, writable=True), help="Write the log there, not to stderr."
+    "--log-file",
+    type=click.Path(dir_okay=False, writable=True),
+    help="Write the log to this file, not to standard error.",
 )
 no_shared_files = click.option(
     "--no-shared-files",
     is_flag=True,
-    help="Editors do not have the files of the hub's machine: what is not mapped is read from the workers.",
+    help="Editors do not have the files of the hub's machine: read files without a path mapping from the workers.",
 )
 tls_ca = click.option(
     "--tls-ca",
     metavar="FILE",
     shell_complete=completing.files,
-    help="Trust these certificates (PEM), too, such as a self-signed one.",
+    help="Also trust the certificates in this PEM file, such as a self-signed one.",
 )
 token_file = click.option(
     "--token-file",
@@ -93,7 +95,7 @@ def note(text: str) -> None:
     safe_output.line(re.sub("\n(?!  )", "\n  ", text), error=True)
 
 
-def say(text: str) -> None:
+def print_result(text: str) -> None:
     """Print a result to standard output."""
     safe_output.line(text)
 

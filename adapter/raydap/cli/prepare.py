@@ -16,7 +16,7 @@ from raydap.runtime import prepared_environment
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def prepare(as_json: bool) -> None:
-    """Say how to start a program, a job or a cluster so that breakpoints reach its processes.
+    """Print how to start a program, a job or a cluster so that raydap can debug its processes.
 
     \b
     Examples:
@@ -28,9 +28,9 @@ def prepare(as_json: bool) -> None:
     entrypoint = [sys.executable, "-m", "raydap", "run"]
     if as_json:
         recipes = {"driver": driver, "ray_job_submit": entrypoint, "ray_start": cluster}
-        options.say(json_text(json.dumps(recipes, indent=2)))
+        options.print_result(json_text(json.dumps(recipes, indent=2)))
         return
-    options.say(
+    options.print_result(
         f"""\
 A program, its driver and its workers:
   raydap run PROGRAM.py
@@ -41,11 +41,11 @@ The same, if something else starts the driver: give it this environment.
 A job, if its driver runs on this machine:
   ray job submit -- {shlex.join(entrypoint)} PROGRAM.py
 
-All workers of a cluster, whichever program they work for: start it with this environment. Drivers need the above.
+All workers of a cluster, for every program: start the cluster with this environment. Start drivers as shown above.
   {_variables(cluster)} ray start --head
 
-Then attach, set breakpoints, and each process that gets there stops; nothing calls breakpoint(). If raydap runs on a
-node of the cluster, it reaches the processes on all other nodes, too."""
+Then attach and set breakpoints. Every process that reaches one stops; your code need not call breakpoint(). If raydap
+runs on a node of the cluster, it also reaches the processes on all other nodes."""
     )
 
 

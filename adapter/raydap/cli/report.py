@@ -33,10 +33,14 @@ class Duration(click.ParamType[float]):
     default="report.html",
     show_default=True,
     shell_complete=completing.files,
-    help="Write the page there.",
+    help="Write the page to this file.",
 )
 @click.option(
-    "--json", "data", metavar="FILE", shell_complete=completing.files, help="Write its data there, too, as JSON."
+    "--json",
+    "data",
+    metavar="FILE",
+    shell_complete=completing.files,
+    help="Also write the data of the page to this file, as JSON.",
 )
 @click.option(
     "--trace",
@@ -50,7 +54,7 @@ class Duration(click.ParamType[float]):
     metavar="FILE:LINE[ if CONDITION]",
     multiple=True,
     shell_complete=completing.files,
-    help="Look at each worker that gets there, and let it run on at once.",
+    help="Inspect each worker that reaches this line, and resume it immediately.",
 )
 @click.option(
     "--trace-at",
@@ -59,22 +63,29 @@ class Duration(click.ParamType[float]):
     nargs=2,
     multiple=True,
     shell_complete=completing.files,
-    help="Note the value of the expression each time, without stopping.",
+    help="Record the value of the expression each time a worker executes the line, without stopping.",
 )
-@click.option("--on-error", is_flag=True, help="Look at tasks and actors that fail, and at the driver.")
-@click.option("--every", metavar="DURATION", type=Duration(), help="Read the stacks of all workers so often: 30s, 5m.")
-@click.option("--limit", metavar="DURATION", type=Duration(), help="Watch for so long only; the program runs on.")
-@click.option("--job", metavar="ID", help="Watch a job that runs: its id, or its submission id.")
+@click.option("--on-error", is_flag=True, help="Inspect tasks and actors that fail, and the driver if it fails.")
+@click.option(
+    "--every",
+    metavar="DURATION",
+    type=Duration(),
+    help="Read the stacks of all workers at this interval, such as 30s or 5m.",
+)
+@click.option(
+    "--limit", metavar="DURATION", type=Duration(), help="Stop watching after this time; the program keeps running."
+)
+@click.option("--job", metavar="ID", help="Watch the running job with this job id or submission id.")
 @click.option(
     "--reach",
     type=click.Choice(["prepared", "any", "paused"]),
     default="prepared",
     show_default=True,
-    help="Which workers of a job that runs are reached.",
+    help="Which workers of a running job to reach.",
 )
 @options.python
 @click.option("--module", "-m", is_flag=True, help="PROGRAM is a module, as for python -m.")
-@click.option("--quiet", "-q", is_flag=True, help="Say nothing while it runs.")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing while the program runs.")
 @terminal_command.session_options
 @click.argument("program", metavar="[PROGRAM|JOB]", required=False, shell_complete=completing.files)
 @click.argument("args", nargs=-1, type=click.UNPROCESSED, shell_complete=completing.files)
@@ -98,9 +109,9 @@ def report(
     verbose: bool,
     **named: Any,
 ) -> None:
-    """Run PROGRAM, or watch a JOB that runs, without anybody at the keyboard, and leave a page that says what happened.
+    """Run PROGRAM, or watch a running JOB, unattended, and write an HTML page about what happened.
 
-    A worker is never stopped for longer than it takes to look at it. Without options the page has the exit code, the
+    A worker is stopped only as long as it takes to inspect it. Without options the page contains the exit code, the
     output and the timeline. The exit code is the program's own; for a job it is 1 if the job has failed.
 
     \b
@@ -115,7 +126,7 @@ def report(
     target = terminal_command.target(**named)
     watch = _watch(program, args, job, module, python, _lines(stops, traces), on_error, every, limit, reach)
     if watch.launch is not None and target.url is not None:
-        raise click.UsageError("--connect is for a job: a hub would run the program on its own machine.")
+        raise click.UsageError("--connect works only with a job: a hub would run the program on its own machine.")
     files = ReportFiles(out, data, trace)
 
     async def run() -> int:
@@ -142,18 +153,18 @@ def _watch(
 
     mistake = "" if program is None or module else interpreter_named(program)
     if mistake:
-        raise click.UsageError(f"{mistake}. --python names another interpreter.")
+        raise click.UsageError(f"{mistake}. To use another interpreter, give --python.")
     if (program is None) == (job is None):
-        raise click.UsageError("Name a program to run, or a job that runs: raydap report train.py, or --job ID.")
+        raise click.UsageError("Name a program or a running job: raydap report train.py, or raydap report --job ID.")
     if program is not None and not module and not os.path.exists(program):
         if not _JOB.fullmatch(program):
-            raise click.UsageError(f'There is no file "{program}". A job with such a name is --job {program}.')
+            raise click.UsageError(f'There is no file "{program}". To watch a job of this name, give --job {program}.')
         program, job = None, program
     launch = None
     if program is not None:
         launch = Launch(program, args, module, python)
     elif args or module or python is not None:
-        raise click.UsageError("A job that runs takes no arguments, and neither --module nor --python.")
+        raise click.UsageError("For a running job, give no arguments, and neither --module nor --python.")
     command = ("raydap", *sys.argv[1:])
     return Watch(launch, job, lines, on_error, every, limit, reach, command)
 
@@ -170,5 +181,5 @@ def _lines(stops: tuple[str, ...], traces: tuple[tuple[str, str], ...]) -> tuple
         place = each.file, each.line
         if place in stopping and (each.expression is not None or stopping.count(place) > 1):
             where = f"{os.path.basename(each.file)}:{each.line}"
-            raise click.UsageError(f"{where} is watched twice, and a line has one breakpoint; take the line after it.")
+            raise click.UsageError(f"{where} is given twice, but a line has only one breakpoint; use the next line.")
     return found

@@ -9,15 +9,15 @@ from raydap.cli import completing, options
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--wait", is_flag=True, help="Begin only when a session has attached and set its breakpoints.")
+@click.option("--wait", is_flag=True, help="Wait to begin until a session has attached and set its breakpoints.")
 @options.python
 @click.option("--module", "-m", is_flag=True, help="PROGRAM is a module, as for python -m.")
 @click.argument("program", shell_complete=completing.files)
 @click.argument("args", nargs=-1, type=click.UNPROCESSED, shell_complete=completing.files)
 def run(wait: bool, python: str | None, module: bool, program: str, args: tuple[str, ...]) -> None:
-    """Run PROGRAM so that a session which attaches later reaches it and all of its workers.
+    """Run PROGRAM so that a session can attach to it and to all of its workers at any time.
 
-    The program needs no breakpoint(). It is an ordinary process: raydap's own is replaced by it.
+    The program needs no breakpoint(). It is an ordinary process, which replaces the process of raydap.
 
     \b
     Examples:
@@ -32,11 +32,11 @@ def run(wait: bool, python: str | None, module: bool, program: str, args: tuple[
 
     mistake = "" if module else interpreter_named(program)
     if mistake:
-        raise click.UsageError(f"{mistake}. --python names another interpreter.")
+        raise click.UsageError(f"{mistake}. To use another interpreter, give --python.")
     try:
         folder = str(runtime_folder.directory()) if wait else ""
     except OSError as error:
-        raise click.ClickException(f"raydap has no folder for your sockets: {error}.") from None
+        raise click.ClickException(f"raydap cannot use its folder for sockets: {error}.") from None
     if prepared_environment.is_off(os.environ):
         options.note(f"raydap: {program}: {SWITCHED_OFF}")
     elif wait:

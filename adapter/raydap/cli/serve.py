@@ -16,40 +16,50 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--dashboard", metavar="URL", help="The cluster's dashboard; without it the first client says.")
+@click.option("--dashboard", metavar="URL", help="The cluster's dashboard; by default the first client chooses it.")
 @click.option(
     "--listen",
     type=Address(anywhere=True),
     default="127.0.0.1:0",
     show_default=True,
-    help="Serve on this address; port 0 takes a free one.",
+    help="Serve on this address; port 0 chooses a free one.",
 )
 @click.option(
     "--token-file", metavar="FILE", shell_complete=completing.files, help="The token is the first line of this file."
 )
-@click.option("--token-sha256", metavar="HEX", help="The token is the one with this digest.")
-@click.option("--no-token", is_flag=True, help="Let everybody on this machine in; on loopback only.")
-@click.option("--connection-file", type=click.Path(dir_okay=False), help="Write address and token there.")
+@click.option("--token-sha256", metavar="HEX", help="The token's SHA-256 digest.")
+@click.option(
+    "--no-token",
+    is_flag=True,
+    help="Require no token; only on loopback, where other users of this machine cannot connect.",
+)
+@click.option(
+    "--connection-file", type=click.Path(dir_okay=False), help="Write the address and the token to this file."
+)
 @click.option(
     "--hold",
     metavar="forever|SECONDS|no",
     type=Hold(),
     default="forever",
     show_default=True,
-    help="How long workers stay stopped when the last client has gone.",
+    help="How long to hold stopped workers after the last client has left.",
 )
-@click.option("--once", is_flag=True, help="End when the last client has left; who observes or joins is none.")
+@click.option(
+    "--once", is_flag=True, help="End when the last client has left. Observers and clients that join do not count."
+)
 @click.option(
     "--tls-cert", metavar="FILE", shell_complete=completing.files, help="Serve TLS, with this certificate (PEM)."
 )
 @click.option("--tls-key", metavar="FILE", shell_complete=completing.files, help="The certificate's key (PEM).")
-@click.option("--allow-host", "names", metavar="NAME", multiple=True, help="A name under which WebSockets may come.")
+@click.option(
+    "--allow-host", "names", metavar="NAME", multiple=True, help="Also accept this host name in WebSocket requests."
+)
 @click.option(
     "--relay",
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
-    help="Whether to reach workers through Ray, where their ports cannot be reached.",
+    help="Whether to reach workers through Ray if their ports cannot be reached.",
 )
 @options.no_shared_files
 @options.log_file
@@ -71,7 +81,9 @@ def serve(
     log_file: str | None,
     verbose: bool,
 ) -> None:
-    """Serve DAP to editors elsewhere, on one port, over TCP and WebSocket, and keep workers while they are away.
+    """Serve DAP to remote editors on one port, and hold stopped workers while no editor is connected.
+
+    Editors connect over TCP or WebSocket.
 
     \b
     Examples:
@@ -80,9 +92,9 @@ def serve(
       raydap serve --dashboard http://127.0.0.1:8265 --once
     """
     if sum((token_file is not None, token_sha256 is not None, no_token)) > 1:
-        raise click.UsageError("--token-file, --token-sha256 and --no-token exclude each other.")
+        raise click.UsageError("Give only one of --token-file, --token-sha256 and --no-token.")
     if (tls_cert is None) != (tls_key is None):
-        raise click.UsageError("--tls-cert and --tls-key belong together.")
+        raise click.UsageError("Give both --tls-cert and --tls-key, or neither.")
     import asyncio
 
     from raydap.cli.signals import end_signal
@@ -101,7 +113,7 @@ def serve(
         if token_sha256 is not None:
             digest = token_sha256.strip().lower()
             if not hub_token.is_digest(digest):
-                raise click.BadParameter("it is not a SHA-256 in hex.", param_hint="--token-sha256")
+                raise click.BadParameter("it is not a SHA-256 digest in hex.", param_hint="--token-sha256")
         elif not no_token:
             token = hub_token.new() if token_file is None else hub_token.read(token_file)
             digest = hub_token.digest(token)

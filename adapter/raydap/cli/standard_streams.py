@@ -69,13 +69,13 @@ def explain(error: OSError) -> str:
     if error.filename is None and error.errno in _UNWRITABLE:
         # Otherwise Python would try to write again at exit, and print another error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return f"Standard output cannot be written: {reason}. Send it to another place."
+        return f"Standard output cannot be written: {reason}. Redirect it to another file."
     if error.errno in (errno.EMFILE, errno.ENFILE):
-        return f"raydap cannot open another file or socket: {reason}. Raise the limit, as by `ulimit -n 1024`."
+        return f"raydap cannot open another file or socket: {reason}. Raise the limit, for example: `ulimit -n 1024`."
     try:
         os.getcwd()
     except FileNotFoundError:
         return "The current folder was removed. Change to another folder."
     if error.filename is None:
-        return f"The system refused what raydap needs: {reason}."
+        return f"The operating system refused a request of raydap: {reason}."
     return f'"{error.filename}" cannot be used: {reason}.'

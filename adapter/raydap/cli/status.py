@@ -11,9 +11,10 @@ from raydap.cli import options, signals
 @options.dashboard
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def status(dashboard: str | None, as_json: bool) -> None:
-    """Show the hubs, sessions and clusters of this machine that are yours, and their paused workers.
+    """Show your hubs, sessions and clusters on this machine, and their paused workers.
 
-    Clusters of other users are listed, and not asked. A worker is stuck if nothing listens at its debug port.
+    Clusters of other users are listed, but raydap sends them no requests. A worker is stuck if nothing listens at its
+    debug port.
 
     \b
     Examples:
@@ -33,4 +34,4 @@ def status(dashboard: str | None, as_json: bool) -> None:
     if as_json:
         screen.print_json(found)
     else:
-        options.say(status_lines.render(found))
+        options.print_result(status_lines.render(found))

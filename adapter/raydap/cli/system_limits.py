@@ -25,8 +25,8 @@ def warnings(proc: str = "/proc") -> Iterator[str]:
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if limit != resource.RLIM_INFINITY and limit < FEW_DESCRIPTORS:
         yield (
-            f"raydap may open only {limit} files and sockets, and misses workers if it needs more; "
-            "raise the limit, as by `ulimit -n 1024`."
+            f"raydap may open only {limit} files and sockets, so it can miss workers; "
+            "raise the limit, for example: `ulimit -n 1024`."
         )
     if sys.platform == "linux" and not os.path.exists(f"{proc}/self/status"):
-        yield "/proc is not mounted here, so raydap cannot see what processes of this machine do; mount it."
+        yield "/proc is not mounted, so raydap cannot inspect the processes of this machine; mount it."

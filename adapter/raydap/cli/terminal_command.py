@@ -39,7 +39,7 @@ def target(dashboard: str | None, connect: str | None, token_file: str | None, t
     from raydap.client.joining import Target
 
     if dashboard is not None and connect is not None:
-        raise click.UsageError("--dashboard and --connect exclude each other: a hub knows its cluster.")
+        raise click.UsageError("--dashboard and --connect cannot be combined: a hub already has its cluster.")
     return Target(dashboard, connect, token_file, tls_ca)
 
 

@@ -12,7 +12,7 @@ from raydap.cli import options
     type=options.Address(anywhere=True),
     default="127.0.0.1:0",
     show_default=True,
-    help="The hub's address on the cluster's head node; port 0 takes a free one.",
+    help="The hub's address on the cluster's head node; port 0 chooses a free one.",
 )
 @click.option(
     "--hold",
@@ -20,15 +20,15 @@ from raydap.cli import options
     type=options.Hold(),
     default="forever",
     show_default=True,
-    help="How long the hub keeps workers when its last client has gone.",
+    help="How long the hub holds stopped workers after its last client has left.",
 )
 @click.option(
     "--shared-files/--no-shared-files",
     help="Whether editors have the files of the head node, under the same paths; default: no.",
 )
-@click.option("--pip/--no-pip", help="Have the cluster install what its Python lacks; default: no.")
+@click.option("--pip/--no-pip", help="Let the cluster install the packages that its Python lacks; default: no.")
 @click.option("--python", default="python", show_default=True, help="The interpreter on the cluster.")
-@click.option("--replace", is_flag=True, help="End the hub that runs there already, and start anew.")
+@click.option("--replace", is_flag=True, help="End the hub that already runs there, and start a new one.")
 def up(
     dashboard: str | None,
     listen: tuple[str, int],
@@ -38,7 +38,7 @@ def up(
     python: str,
     replace: bool,
 ) -> None:
-    """Start a hub inside a cluster, as a Ray job, and say how to reach it.
+    """Start a hub inside a cluster, as a Ray job, and print how to reach it.
 
     \b
     Examples:
@@ -52,5 +52,7 @@ def up(
 
     job = HubJobOptions(listen, hold, shared_files, python, pip)
     # Ctrl-C stops the job if the hub does not serve yet.
-    code = cluster_command.run(dashboard, lambda rest: deploy.up(rest, job, replace, options.say, options.note))
+    code = cluster_command.run(
+        dashboard, lambda rest: deploy.up(rest, job, replace, options.print_result, options.note)
+    )
     raise SystemExit(code)

@@ -88,7 +88,8 @@ class DapConnection:
         try:
             return msgspec.convert(await self.request(command, arguments), answer)
         except msgspec.ValidationError as error:
-            raise SessionError(f"The answer to {command} is of another version of raydap ({error}).") from None
+            text = f"The answer to {command} comes from another version of raydap ({error}); update the older one."
+            raise SessionError(text) from None
 
     def close(self) -> None:
         """End the connection. Requests without an answer fail."""
@@ -121,7 +122,7 @@ class DapConnection:
             elif message.type == "event":
                 self._on_event(message.event, envelope.load(message.body or b"{}"))
         except _UNREADABLE as error:
-            log.info("a message of the session cannot be read: %r", error)
+            log.info("cannot read a message of the session: %r", error)
 
     def _take_answer(self, message: Envelope) -> None:
         answer, take = self._answers.pop(message.request_seq, (None, None))

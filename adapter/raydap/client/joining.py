@@ -82,7 +82,8 @@ class Session:
         try:
             debugs = msgspec.convert(body["raydap"], Server).debugs
         except (msgspec.ValidationError, LookupError, TypeError) as error:
-            raise SessionError(f"{self.name} is of another version of raydap ({error}).") from None
+            text = f"{self.name} runs another version of raydap ({error}); update the older one."
+            raise SessionError(text) from None
         self.is_active = isinstance(debugs, str)
         self.debugs = debugs if isinstance(debugs, str) else ""
         return self.debugs
@@ -251,7 +252,7 @@ async def _named(
 async def own(on_event: Callable[[str, Any], None], on_gone: Callable[[str], None]) -> Session:
     """Return a new session of this program's own, initialized, even if there are other sessions."""
     engine = OwnSession()
-    session = Session("own", "a session of its own", on_event, on_gone, engine)
+    session = Session("own", "raydap's own session", on_event, on_gone, engine)
     try:
         await session.connection.open(engine.connect)
         await session.initialize()

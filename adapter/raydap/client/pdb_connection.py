@@ -51,7 +51,7 @@ async def dial(found: LegacyBreakpoint, relay: Relay) -> socket.socket:
     try:
         return await relay.open(found.node_id, {"host": found.host, "port": found.port})
     except RelayFailed as error:
-        raise NotReached(f"the node {found.node} is reached over the relay only, which fails: {error}") from None
+        raise NotReached(f"the node {found.node} can be reached only over the relay, which failed: {error}") from None
     except OSError as error:
         raise NotReached(f"nothing listens at port {found.port} of the node {found.node} ({error})") from None
 
@@ -99,7 +99,7 @@ class PdbConnection:
             with suppress(asyncio.TimeoutError):
                 await wait_for(self._wait_prompt(), PROMPT_TIMEOUT_S)
             if not self.prompt:
-                raise NotReached("its pdb does not answer; somebody else has joined it")
+                raise NotReached("its pdb does not answer; another client may have joined it")
             count = len(shown)
             await self.ask(calls.safe_pdb())
             self.is_safe = self.prompt != "" and len(shown) == count
@@ -137,21 +137,21 @@ class PdbConnection:
             self._take(self._decoder.decode(data, final=not data))
             if not data:
                 self.has_ended = True
-                self._say_rest(self._unread)
+                self._emit_rest(self._unread)
 
     def _take(self, text: str) -> None:
         *lines, self._unread = (self._unread + text).replace("\r\n", "\n").split("\n")
         for line in lines:
-            self._say(line)
+            self._emit_line(line)
         found = _PROMPT.search(self._unread)
         if found is not None:
-            self._say_rest(self._unread[: found.start()])
+            self._emit_rest(self._unread[: found.start()])
             self.prompt, self._unread = found[1], ""
 
-    def _say_rest(self, text: str) -> None:
+    def _emit_rest(self, text: str) -> None:
         if text:
-            self._say(text)
+            self._emit_line(text)
 
-    def _say(self, line: str) -> None:
+    def _emit_line(self, line: str) -> None:
         self.last = line
         self._on_text(line)

@@ -26,7 +26,8 @@ def breakpoints(facts: Facts) -> Iterator[Finding]:
             yield ok(f"{one} is set. {one.message}".rstrip())
             continue
         if one.message:
-            yield note(f"{one} is not set in every worker: {one.message}", "The session says so.", subject=str(one))
+            what = f"{one} is not set in every worker: {one.message}"
+            yield note(what, "A debug session reports this.", subject=str(one))
         if one.source is not None:
             yield from _line(one, one.source)
             yield from _processes(facts, one)
@@ -52,30 +53,30 @@ def _line(one: SourceBreakpoint, source: bytes) -> Iterator[Finding]:
     try:
         lines = code_lines(source, str(one.path))
     except (SyntaxError, ValueError) as error:
-        what = f"{one.path.name} is no Python that raydap can read ({error})."
-        yield note(what, "So it is not known whether the line has code.", subject=str(one))
+        what = f"raydap cannot parse {one.path.name} ({error})."
+        yield note(what, "It cannot check whether the line has code.", subject=str(one))
         return
     if one.line in lines:
         return
     before = max((line for line in lines if line < one.line), default=None)
     what = f"Line {one.line} of {one.path.name} has no code"
     if before is None or one.line > source.count(b"\n") + 1:
-        yield warning(f"{what}.", "Nothing can stop there.", subject=str(one))
+        yield warning(f"{what}.", "Debuggers cannot stop there.", subject=str(one))
     else:
-        why = "A comment, an empty line or the middle of a statement is none."
+        why = "Comments, empty lines and lines that continue a statement have no code of their own."
         yield note(f"{what}: debuggers stop at line {before} instead.", why, subject=str(one))
 
 
 def _processes(facts: Facts, one: SourceBreakpoint) -> Iterator[Finding]:
     path = str(one.path)
-    everybody = list(facts.processes())
-    if not everybody:
-        why = "Its workers will have the breakpoint from their first line on if they are prepared."
-        yield note(f"No worker runs that could stop at {one}.", why, f"raydap run {one.path.name}", str(one))
+    processes = list(facts.processes())
+    if not processes:
+        why = "If you start the program like this, its workers have the breakpoint from their first line on."
+        yield note(f"No running worker could stop at {one}.", why, f"raydap run {one.path.name}", str(one))
         return
     copies: dict[tuple[str, str, str, bool], list[Process]] = {}
     at_path: list[Process] = []
-    for process in _of_its_jobs(everybody, path):
+    for process in _of_its_jobs(processes, path):
         copy = _copy(process[1], path)
         if copy is not None:
             key = (copy.path, *_roots(path, copy.path, process[1].cwd), copy.same)
@@ -87,7 +88,7 @@ def _processes(facts: Facts, one: SourceBreakpoint) -> Iterator[Finding]:
     yield from _differing(one, at_path)
     having = [*at_path, *(process for group in copies.values() for process in group)]
     if not having:
-        who = f"None of {count(len(everybody), 'process')}"
+        who = f"None of {count(len(processes), 'process')}"
         what = f"{who} has {one.path.name} at {path}, nor in a folder from which it imports."
         why = "Its code is elsewhere, under another name, or part of a package. Compare with the path in a traceback."
         command = json.dumps({"pathMappings": [{"localRoot": str(one.path.parent), "remoteRoot": "/PATH/OF/THE/JOB"}]})
@@ -139,15 +140,15 @@ def _roots(local: str, remote: str, cwd: str) -> tuple[str, str]:
 
 def _mapping(one: SourceBreakpoint, having: list[Process], copy: str, local: str, remote: str, same: bool) -> Finding:
     what = f"{names(worker for worker, _ in having)} {'runs' if len(having) == 1 else 'run'} a copy, {copy}."
-    changed = "" if same else " Its text is not that of your file, so its lines may be others; start the job again."
+    changed = "" if same else " The copy differs from your file, so line numbers may not match; start the job again."
     if paths.package(copy) is not None:
-        why = "Ray copies a job's working_dir. raydap sets breakpoints there if it knows which folder of yours that is."
+        why = "Ray copies a job's working_dir. To set breakpoints in the copy, raydap must know your folder."
         return warning(what, why + changed, f'"workspaceFolder": "{local}"', str(one))
     entry = json.dumps({"pathMappings": [{"localRoot": local, "remoteRoot": remote}]})[1:-1]
-    why = "A breakpoint in your file stops nobody there, unless this mapping says that both are the same."
+    why = "A breakpoint in your file stops no worker there without this path mapping."
     if _is_library(copy):
         entry += ', "justMyCode": false'
-        why += " Installed code stops only without justMyCode."
+        why += ' Breakpoints in installed code need "justMyCode": false.'
     return warning(what, why + changed, entry, str(one))
 
 
@@ -158,8 +159,8 @@ def _differing(one: SourceBreakpoint, at_path: list[Process]) -> Iterator[Findin
         if any(place.path == str(one.path) and not place.same for place in report.files.get(str(one.path), ()))
     ]
     if differing:
-        what = f"On the nodes of {names(differing)}, {one.path} has another text than here."
-        yield warning(what, "Its lines may be others. Bring the same version there.", subject=str(one))
+        what = f"On the nodes of {names(differing)}, {one.path} differs from the file on this machine."
+        yield warning(what, "Line numbers may not match. Copy the same version there.", subject=str(one))
 
 
 def _reached(one: SourceBreakpoint, having: Iterable[Process], mapped: bool) -> Iterator[Finding]:
@@ -169,15 +170,16 @@ def _reached(one: SourceBreakpoint, having: Iterable[Process], mapped: bool) -> 
     reached = [worker for worker, _ in having if worker not in without]
     if without:
         obstacle = next((report.gdb_obstacle for worker, report in having if worker in without), "")
-        what = f"{one} does not stop {names(without)}: no debugger and no agent is there."
-        why = 'Start the program by raydap, or attach with "reach": "any". '
-        why += f"Busy workers cannot be reached so: {obstacle}." if obstacle else "That works here, by gdb if need be."
+        have = "it has" if len(without) == 1 else "they have"
+        what = f"{one} does not stop {names(without)}: {have} neither a debugger nor an agent."
+        why = 'Start the program with raydap, or attach with "reach": "any". '
+        why += f"That does not reach busy workers: {obstacle}." if obstacle else "That works here, if need be with gdb."
         yield warning(what, why, _prepared(having, one.path.name), str(one))
     if reached:
-        then = "With that setting it" if mapped else "It"
+        then = "With that setting, " if mapped else ""
         yield ok(
-            f"{then} stops {names(reached)} at {one}, while raydap is attached, when one of them comes there. "
-            "Whether it has imported the file cannot be seen from outside."
+            f"{then}{one} stops {names(reached)} at the line, if raydap is attached. Whether a worker has imported the "
+            "file cannot be seen from outside."
         )
 
 

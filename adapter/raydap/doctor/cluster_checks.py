@@ -28,7 +28,7 @@ def dashboard(facts: Facts) -> Iterator[Finding]:
         yield ok(
             f"The dashboard at {facts.dashboard} answers: Ray {facts.ray_version or 'of unknown version'}, "
             f"{count(len(facts.nodes), 'node')}, {count(drivers, 'driver')}, "
-            f"{count(len(facts.workers) - drivers, 'worker')}, {len(facts.paused())} of all paused."
+            f"{count(len(facts.workers) - drivers, 'worker')}, {len(facts.paused())} of them paused."
         )
 
 
@@ -36,13 +36,15 @@ def token(facts: Facts) -> Iterator[Finding]:
     """Check whether the cluster accepts raydap's token, or requires none."""
     problem = facts.problem
     if problem is not None and problem.code is Code.TOKEN_WANTED:
-        why = "Nothing of this cluster can be seen without it. `ray get-auth-token` on its head node shows it."
+        why = "Without it raydap cannot query the cluster. `ray get-auth-token` on its head node prints the token."
         yield error(problem.text, why, "export RAY_AUTH_MODE=token RAY_AUTH_TOKEN=TOKEN", facts.dashboard)
     elif problem is not None and problem.code is Code.TOKEN_REFUSED:
-        why = "It is that of another cluster. `ray get-auth-token` on the head node of this one shows the right one."
+        why = (
+            "It may be another cluster's token. `ray get-auth-token` on this cluster's head node prints the right one."
+        )
         yield error(problem.text, why, "export RAY_AUTH_MODE=token RAY_AUTH_TOKEN=TOKEN", facts.dashboard)
     elif problem is None:
-        yield ok("The cluster takes the token." if facts.sends_token else "The cluster wants no token.")
+        yield ok("The cluster accepts the token." if facts.sends_token else "The cluster requires no token.")
 
 
 def local_node(facts: Facts) -> Iterator[Finding]:
@@ -51,8 +53,8 @@ def local_node(facts: Facts) -> Iterator[Finding]:
         yield ok("A node of the cluster runs on this machine, so raydap can reach all others through Ray.")
         return
     why = (
-        "Here raydap reaches only workers that wait at a breakpoint(), and only if the network lets it connect to "
-        "their ports. A hub on a node of the cluster reaches all of them, and your editor needs only the hub's port."
+        "From here raydap reaches only workers that wait at a breakpoint(), and only if the network lets it connect to "
+        "their ports. A hub on a node of the cluster reaches all workers, and your editor needs only the hub's port."
     )
     yield warning("No node of the cluster runs on this machine.", why, f"raydap up --dashboard {facts.dashboard}")
 
@@ -60,11 +62,11 @@ def local_node(facts: Facts) -> Iterator[Finding]:
 def nodes(facts: Facts) -> Iterator[Finding]:
     """Check which nodes gave no report, and which processes could not be inspected."""
     if facts.reports:
-        yield ok(f"{sentence(count(len(facts.reports), 'node'))} said what is there.")
+        yield ok(f"{sentence(count(len(facts.reports), 'node'))} reported processes and versions.")
     for node_id, reason in facts.unreported.items():
-        why = "What is said of workers, versions and gdb leaves this node out."
-        yield note(f"Node {facts.node(node_id)} did not say what is there: {reason}.", why, subject=facts.node(node_id))
+        why = "The findings about workers, versions and gdb do not include this node."
+        yield note(f"Node {facts.node(node_id)} gave no report: {reason}.", why, subject=facts.node(node_id))
     unseen = [one for one in facts.workers if one.worker.node_id in facts.reports and facts.process(one) is None]
     if unseen:
-        what = f"{sentence(count(len(unseen), 'process'))} could not be looked at: {names(unseen)}."
+        what = f"{sentence(count(len(unseen), 'process'))} could not be inspected: {names(unseen)}."
         yield note(what, "They have just ended, run in containers of their own, or belong to another user.")

@@ -19,17 +19,17 @@ def dead_adapters(facts: Facts) -> Iterator[Finding]:
     for one, port in looked_at:
         if port.listens:
             continue
-        restart = "Nothing can attach to it any more. Ray runs a task again when its process is killed, an actor if "
-        restart += "its max_restarts allows that."
+        restart = "No debugger can attach to it any more. If its process is killed, Ray runs a task again, and an "
+        restart += "actor if its max_restarts allows that."
         if one.paused:
-            what = f"{one} waits for a debugger, but its own is dead: nothing listens at its debug port "
-            yield error(f"{what}{one.worker.port}.", restart, _kill(one), str(one))
+            what = f"{one} waits for a debugger, but nothing listens at its debug port {one.worker.port}: "
+            yield error(f"{what}debugpy's adapter has died.", restart, _kill(one), str(one))
         else:
-            what = f"{one} runs, and has a debug port {one.worker.port} at which nothing listens."
-            why = "Its next breakpoint() waits for ever. If a raydap was attached, the worker listens again in seconds."
+            what = f"{one} runs, but nothing listens at its debug port {one.worker.port}."
+            why = "Its next breakpoint() waits forever. If a raydap was attached, the worker listens again in seconds."
             yield warning(what, why, _kill(one), str(one))
     if all(port.listens for _, port in looked_at):
-        some = "Something listens at the debug port of each worker that has one."
+        some = "A process listens at the debug port of each worker that has one."
         yield ok(some if looked_at else "No worker has a debug port.")
 
 
@@ -48,7 +48,7 @@ def forked_children(facts: Facts) -> Iterator[Finding]:
         if report.forked_waits.problem:
             readable = False
             node = facts.node(node_id)
-            what = f"Forked children of workers on {node} cannot be read ({report.forked_waits.problem})."
+            what = f"Forked children of workers on {node} could not be inspected ({report.forked_waits.problem})."
             yield note(what, "A forked child that waits in breakpoint() would not be listed.", "", node)
     if readable and not waits:
         yield ok("No forked child of a worker waits in breakpoint().")
@@ -64,10 +64,10 @@ def other_debuggers(facts: Facts) -> Iterator[Finding]:
         who = _name(peer)
         if one.paused:
             what = f"{one} waits for a debugger, although {who} is connected to its debug port {one.worker.port}."
-            why = "What is connected does not attach, and while it is there nobody else can. End it."
+            why = "The connected process does not attach, and no other debugger can connect. End that process."
         else:
             what = f"{one} has another debugger: {who} is connected to its debug port {one.worker.port}."
-            why = "A worker has one debugger at a time, so raydap attaches when that session has ended."
+            why = "A worker can have only one debugger, so raydap attaches when that session has ended."
         yield warning(what, why, f"kill {peer.pid}" if peer.pid else "", str(one))
     if ours:
         yield ok(f"raydap is attached to {names(ours)}.")
@@ -84,17 +84,17 @@ def routes(facts: Facts) -> Iterator[Finding]:
     for node_id, reason in facts.routes.items():
         if not reason:
             continue
-        what = f"This machine does not reach the debug ports of {facts.node(node_id)} ({reason})."
+        what = f"This machine cannot reach the debug ports of {facts.node(node_id)} ({reason})."
         if facts.local_nodes:
-            yield note(what, "raydap goes there over Ray instead (the relay).", subject=facts.node(node_id))
+            yield note(what, "raydap connects to them through Ray instead (the relay).", subject=facts.node(node_id))
         else:
-            why = "Workers that wait there cannot be attached from here, but from a hub on a node of the cluster."
+            why = "From here raydap cannot attach to workers that wait there. A hub on a node of the cluster can."
             yield error(what, why, f"raydap up --dashboard {facts.dashboard}", facts.node(node_id))
     if reached and exact:
-        yield ok(f"This machine reaches ports of {names(reached)} that the system chose, as it chooses debug ports.")
+        yield ok(f"This machine reaches ephemeral ports of {names(reached)}; debug ports are ephemeral ports, too.")
     elif reached:
         what = f"This machine reaches {names(reached)} at Ray's own port."
-        why = "Whether debug ports are open is not known: a connection to one would end the debugger there."
+        why = "raydap does not try the debug ports, because a connection to one would end the debugger there."
         yield note(what, why) if not facts.local_nodes else ok(what)
 
 

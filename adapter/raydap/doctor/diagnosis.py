@@ -26,13 +26,14 @@ def is_healthy(findings: Iterable[Finding]) -> bool:
 def _findings(check: Check, facts: Facts) -> Iterator[Finding]:
     reason = next((facts.missing[part] for part in check.needs if part in facts.missing), None)
     if reason is not None:
-        yield Finding(check.name, "skipped", f"{sentence(check.title)} could not be looked at.", f"{sentence(reason)}.")
+        yield Finding(check.name, "skipped", f"{sentence(check.title)} could not be checked.", f"{sentence(reason)}.")
         return
     try:
         found = list(check.run(facts))
     except Exception as error:
         log.exception("the check %s failed", check.name)
         what = f"The check of {check.title} failed inside raydap ({type(error).__name__}: {error})."
-        yield Finding(check.name, "warning", what, "It says nothing of the cluster. Please report it with the log.")
+        why = "This is a defect in raydap, not in the cluster. Please report it with the log."
+        yield Finding(check.name, "warning", what, why)
         return
     yield from (msgspec.structs.replace(finding, check=check.name) for finding in found)

@@ -22,7 +22,7 @@ from raydap.cluster.machine.raylets import raylets
 from raydap.cluster.ray_process.ray_query import QueryFailed
 from raydap.cluster.survey import node_reports
 from raydap.doctor import session_breakpoints
-from raydap.doctor.facts import Facts, ListedWorker, SourceBreakpoint, Versions
+from raydap.doctor.facts import Facts, ListedWorker, SourceBreakpoint, Versions, count
 from raydap.errors import Code, Problem, ProblemError
 from raydap.hub import machine_status
 from raydap.tcp_sockets import is_local_address
@@ -35,7 +35,7 @@ _RAYS_ACTORS = ("JobSupervisor", "ServeController", "ProxyActor")
 """Classes of Ray's own actors."""
 
 _NO_CLUSTER = Problem(
-    Code.NO_CLUSTER, "No Ray cluster was found on this machine; start one, or name its dashboard with --dashboard."
+    Code.NO_CLUSTER, "raydap found no Ray cluster on this machine; start one, or name a dashboard with --dashboard."
 )
 
 Progress = Callable[[str], None]
@@ -61,11 +61,11 @@ async def gather(
         return _unknown(facts, error, dashboard_address.chosen(dashboard, environ)[1] or "")
     rest = location.client(environ)
     try:
-        progress(f"asking the dashboard at {rest.where}")
+        progress(f"querying the dashboard at {rest.where}")
         facts = await _ask_dashboard(replace(facts, dashboard=rest.where), Dashboard(rest))
     except ProblemError as error:
-        nobody = location.guessed and error.problem.code is Code.DASHBOARD_UNREACHABLE
-        return _unknown(facts, ProblemError(_NO_CLUSTER) if nobody else error, rest.where)
+        is_absent = location.guessed and error.problem.code is Code.DASHBOARD_UNREACHABLE
+        return _unknown(facts, ProblemError(_NO_CLUSTER) if is_absent else error, rest.where)
     finally:
         await rest.close()
     of_sessions = await session_breakpoints.find(facts.dashboard)
@@ -74,7 +74,7 @@ async def gather(
     facts = replace(facts, breakpoints=facts.breakpoints + others)
     environ = ray_token.with_token_mode(environ) if facts.sends_token else environ
     facts = await _ask_nodes(facts, environ, ask_nodes, progress)
-    progress("looking for breakpoints of Ray's old debugger, and for other raydaps")
+    progress("looking for breakpoints of Ray's old debugger, and for other debug sessions")
     facts, status = await asyncio.gather(_ask_legacy(facts, environ), machine_status.look(rest.url, environ))
     sessions = tuple(one for one in status.sessions if rest.where in one.debugs)
     return replace(facts, sessions=sessions)
@@ -126,18 +126,18 @@ def _is_rays(one: ListedWorker, jobs: Collection[str]) -> bool:
 async def _ask_nodes(facts: Facts, environ: Mapping[str, str], through_ray: bool, progress: Progress) -> Facts:
     """Return the facts with reports of all nodes, requested through Ray, or else of the nodes on this machine."""
     questions = {node_id: _question(facts, node_id) for node_id in facts.nodes}
-    reason = "the nodes were not asked (--no-nodes)"
+    reason = "the nodes were not queried (--no-nodes)"
     if through_ray and facts.local_nodes:
-        progress(f"asking {len(questions)} of the cluster's nodes through Ray")
+        progress(f"querying {count(len(questions), 'node')} through Ray")
         try:
             reports, unreported = await node_reports.ask_nodes(facts.session, questions, environ)
             routes = {node_id: one.route for node_id, one in reports.items() if one.route is not None}
             return _reported(replace(facts, reports=reports, unreported=unreported, routes=routes))
         except QueryFailed as failure:
-            log.warning("the nodes cannot be asked: %s\n%s", failure, failure.detail)
-            reason = f"the cluster cannot be joined ({failure})"
+            log.warning("the nodes cannot be queried: %s\n%s", failure, failure.detail)
+            reason = f"raydap cannot join the cluster ({failure})"
     elif through_ray:
-        reason = "no node of the cluster runs on this machine, which asking the others takes"
+        reason = "the nodes cannot be queried, because none of them runs on this machine"
     here = {node_id: question for node_id, question in questions.items() if node_id in facts.local_nodes}
     reports, unreported = await node_reports.ask_here(facts.session, here)
     unreported.update({node_id: reason for node_id in facts.nodes.keys() - here.keys()})
@@ -147,7 +147,7 @@ async def _ask_nodes(facts: Facts, environ: Mapping[str, str], through_ray: bool
 def _reported(facts: Facts) -> Facts:
     if facts.reports:
         return facts
-    reason = next(iter(facts.unreported.values()), "the cluster has no node")
+    reason = next(iter(facts.unreported.values()), "the cluster has no nodes")
     return replace(facts, missing={**facts.missing, "nodes": reason})
 
 
@@ -208,7 +208,7 @@ async def _ray_ports(dashboard: Dashboard) -> dict[str, int]:
         raylets = [node["raylet"] for node in answer["data"]["summary"]]
         return {str(one["nodeId"]): int(one["nodeManagerPort"]) for one in raylets}
     except (ProblemError, KeyError, TypeError, ValueError, OverflowError) as error:
-        log.info("the dashboard does not say the ports of nodes: %r", error)
+        log.info("the dashboard does not report the ports of nodes: %r", error)
         return {}
 
 
@@ -225,7 +225,7 @@ async def _deployments(dashboard: Dashboard) -> dict[str, Row]:
             for name, details in one["deployments"].items()
         }
     except (ProblemError, KeyError, TypeError, AttributeError, ValueError) as error:
-        log.info("Ray Serve does not say its deployments: %r", error)
+        log.info("Ray Serve does not list its deployments: %r", error)
         return {}
 
 

@@ -34,7 +34,7 @@ def reach(facts: Facts) -> Iterator[Finding]:
     without = [one for one, report in processes if not (report.agent or one.paused or report.preparation in free)]
     if without:
         what = f"{len(without)} of {count(len(processes), 'process')} have no agent: {names(without)}."
-        why = 'Breakpoints of your editor stop these only if they call breakpoint(), or with "reach": "any". '
+        why = 'Breakpoints in your editor stop these only after they call breakpoint(), or with "reach": "any". '
         why += "A program that `raydap run` starts has agents."
         yield note(what, why, "raydap run PROGRAM.py")
     elif processes and not free & {report.preparation for _, report in processes if not report.agent}:
@@ -45,10 +45,10 @@ def reach(facts: Facts) -> Iterator[Finding]:
         obstacles.setdefault(gdb_obstacle(report).replace(node, "the node"), []).append(node)
     for obstacle, nodes in obstacles.items():
         if not obstacle:
-            yield ok(f'With "reach": "any" raydap gets into all workers on {names(nodes)}, by gdb if need be.')
+            yield ok(f'With "reach": "any" raydap can attach to all workers on {names(nodes)}, with gdb if necessary.')
             continue
-        what = f'gdb cannot help "reach": "any" on {names(nodes)}: {obstacle}.'
-        why = "Without gdb raydap reaches idle and asynchronous actors there, but no busy worker."
+        what = f'"reach": "any" cannot use gdb on {names(nodes)}: {obstacle}.'
+        why = "Without gdb raydap reaches idle and asynchronous actors there, but no busy workers."
         command = next((command for part, command in _COMMANDS if part in obstacle), "")
         yield note(what, why, command, nodes[0])
 
@@ -63,14 +63,14 @@ def _agents(processes: list[tuple[ListedWorker, ProcessReport]]) -> Iterator[Fin
             yield ok(f"With an agent, because {_REASONS.get(preparation, _REASONS[''])}: {names(members)}.")
         elif preparation == "off":
             what = f"Without an agent, because RAYDAP=off is in the environment: {names(members)}."
-            why = 'Breakpoints of your editor stop these only if they call breakpoint(), also with "reach": "any".'
+            why = 'Breakpoints in your editor stop these only after they call breakpoint(), even with "reach": "any".'
             yield note(what, why, "unset RAYDAP")
         elif preparation == "hidden":
             what = f"Without an agent, because the hook of the prepared cluster was not found: {names(members)}."
             why = (
-                "A PYTHONPATH of their own, or a container, hides its folder, so they run as in a cluster that is not "
+                "Their own PYTHONPATH, or a container, hides the hook's folder, so these workers are not prepared. Add "
             )
-            why += "prepared. Add the folder that `raydap prepare` prints to that PYTHONPATH."
+            why += "the folder that `raydap prepare` prints to that PYTHONPATH."
             yield warning(what, why, "raydap prepare")
 
 

@@ -25,7 +25,7 @@ async def find(dashboard: str) -> tuple[SourceBreakpoint, ...]:
     try:
         ways = session_connections.find()
     except OSError as error:
-        log.info("the sessions of this machine are not known: %s", error)
+        log.info("the sessions of this machine cannot be listed: %s", error)
         return ()
     answers = await asyncio.gather(*(_ask(name, connect, dashboard) for name, connect in ways.items()))
     # Remove duplicates: a hub and a session that is connected to it have the same breakpoints.
@@ -42,7 +42,7 @@ async def _ask(name: str, connect: Connect, dashboard: str) -> list[SourceBreakp
         await session.connection.open(connect)
         return await wait_for(_ask_session(session, dashboard), ANSWER_TIMEOUT_S)
     except (OSError, ProblemError, SessionError, asyncio.TimeoutError) as error:
-        log.info("the session %s does not say its breakpoints: %r", name, error)
+        log.info("the session %s does not list its breakpoints: %r", name, error)
         return []
     finally:
         await session.close()
@@ -53,8 +53,8 @@ async def _ask_session(session: Session, dashboard: str) -> list[SourceBreakpoin
     if not debugs or not is_same_cluster(debugs, dashboard):
         return []
     await session.begin("attach", {"join": True, "role": "observer"})
-    told = await session.connection.ask("raydap/breakpoints", Arguments(), BreakpointList)
-    return [_read(one) for one in told.breakpoints if one.path]
+    listed = await session.connection.ask("raydap/breakpoints", Arguments(), BreakpointList)
+    return [_read(one) for one in listed.breakpoints if one.path]
 
 
 def _read(one: SetBreakpoint) -> SourceBreakpoint:

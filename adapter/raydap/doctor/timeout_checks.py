@@ -41,7 +41,7 @@ def timeouts(facts: Facts) -> Iterator[Finding]:
     found = [*_serve(facts), *_torch(facts), *_rllib(facts)]
     yield from found
     if not found:
-        yield ok("No library is known to run here whose time limits end a worker that is stopped.")
+        yield ok("raydap found no library whose time limits end a stopped worker.")
 
 
 def _serve(facts: Facts) -> Iterator[Finding]:
@@ -55,11 +55,11 @@ def _serve(facts: Facts) -> Iterator[Finding]:
     probes_off = (_SERVE_PROBES, "0") in settings(facts) or _version(facts.ray_version) < _SERVE_FIRST_WITH_PROBES
     for name in running:
         limit = _seconds(facts.deployments.get(name, {}), "health_check_timeout_s", 30.0)
-        limits = [f"with a check_health of its own after three checks of {limit:g} s"] if limit < LONG_S else []
-        limits += [] if probes_off else ["without one after about 18 minutes"]
+        limits = [f"after three health checks of {limit:g} s if it defines check_health"] if limit < LONG_S else []
+        limits += [] if probes_off else ["after about 18 minutes if it defines none"]
         if limits:
-            what = f"Ray Serve ends a replica of {name} that is stopped in an async method, {' and '.join(limits)}."
-            why = "The replica is lost with its request, and so is the stop. Raise the limits while you debug."
+            what = f"Ray Serve ends a replica of {name} that is stopped in an async method: {', and '.join(limits)}."
+            why = "The replica is lost, together with its request and the stop. Raise the limits while you debug."
             options = f'{{"runtime_env": {{"env_vars": {{"{_SERVE_PROBES}": "0"}}}}}}'
             command = f"@serve.deployment(health_check_timeout_s={LONG_S:g}, ray_actor_options={options})"
             yield (warning if name in paused else note)(what, why, command, name)
@@ -79,10 +79,8 @@ def _torch(facts: Facts) -> Iterator[Finding]:
         in_train = any(one.label.actor == _TRAIN_WORKER for one, _ in members)
         has_nccl = any(nccl for _, nccl in members)
         limit = "30 minutes" if in_train or not has_nccl else "10 minutes (NCCL) or 30 (gloo)"
-        what = (
-            f"{names(one for one, _ in members)} have loaded torch. If they are a process group, those that wait in a "
-        )
-        what += f"collective operation for a stopped one fail after {limit}."
+        what = f"{names(one for one, _ in members)} have loaded torch. If they are a process group, workers that wait "
+        what += f"in a collective operation for a stopped worker fail after {limit}."
         why = "torch then ends their processes. Whether they are a group, and its timeout, cannot be seen from outside."
         if in_train:
             command = "TorchTrainer(..., torch_config=ray.train.torch.TorchConfig(timeout_s=86400))"
@@ -95,8 +93,8 @@ def _torch(facts: Facts) -> Iterator[Finding]:
 def _rllib(facts: Facts) -> Iterator[Finding]:
     runners = [one for one in facts.workers if one.label.actor in _ENV_RUNNERS]
     if runners:
-        what = f"RLlib drops what {names(runners)} sample if that takes longer than sample_timeout_s (60 by default)."
-        why = "So it does while one is stopped, with algorithms that sample in turn with their updates, such as PPO."
+        what = f"RLlib drops the samples of {names(runners)} if they take longer than sample_timeout_s (default: 60)."
+        why = "They do while one of them is stopped, with algorithms that alternate sampling and updates, such as PPO."
         is_stopped = any(one.paused for one in runners)
         yield (warning if is_stopped else note)(what, why, f"config.env_runners(sample_timeout_s={LONG_S:g})")
 

@@ -29,11 +29,11 @@ def legacy(facts: Facts) -> Iterator[Finding]:
         what = f"RAY_DEBUG=legacy is set for {names(users)}."
         why = "It switches to Ray's old debugger: breakpoint() then waits for a terminal, and an editor cannot attach."
         if "legacy" in facts.missing:
-            why += f" Whether breakpoints wait is not known: {facts.missing['legacy']}."
+            why += f" raydap cannot check whether breakpoints wait: {facts.missing['legacy']}."
         yield warning(what, why, _set(users[0], DEBUG, "1"), users[0])
     if external:
-        what = f"{names(external)} was started with --ray-debugger-external."
-        why = "Only the old debugger heeds it: each breakpoint() then opens a pdb to the network, without any token."
+        what = f"{names(external)} {'was' if len(external) == 1 else 'were'} started with --ray-debugger-external."
+        why = "It affects only the old debugger: each breakpoint() then opens a pdb to the network, without a token."
         yield (warning if users or facts.legacy else note)(what, why, "ray start --head")
     if not (facts.legacy or users or external):
         yield ok("Nothing uses Ray's old debugger.")
@@ -51,7 +51,7 @@ def spelling(facts: Facts) -> Iterator[Finding]:
             good = False
             what = f"RAY_DEBUG=0 is set for {names(users_of_it)}."
             command = _set(users_of_it[0], DEBUG, "1")
-            yield warning(what, "Every breakpoint() does nothing there.", command, users_of_it[0])
+            yield warning(what, "breakpoint() has no effect there.", command, users_of_it[0])
         for found in debug_variables.check(Variable(name, _NOWHERE, value, _NOWHERE)):
             right = found.fixes[0].edits[0].text.strip('"')
             users.setdefault(found.message, []).extend(users_of_it)
@@ -59,7 +59,7 @@ def spelling(facts: Facts) -> Iterator[Finding]:
     for message, who in users.items():
         yield warning(message, f"It is set for {names(who)}.", _set(who[0], *commands[message]), who[0])
     if good and not users:
-        yield ok(f"The variables {' and '.join(VALUES)} are spelt well where they are set.")
+        yield ok(f"The variables {' and '.join(VALUES)} are spelled correctly where they are set.")
 
 
 def breakpoint_hook(facts: Facts) -> Iterator[Finding]:
@@ -75,10 +75,10 @@ def breakpoint_hook(facts: Facts) -> Iterator[Finding]:
     for driver, value in drivers:
         what = f"{driver} was started with PYTHONBREAKPOINT={value}."
         effect = "does nothing" if value == "0" else f"calls {value}"
-        why = f"Before ray.init() its breakpoint() {effect}. From then on Ray's debugger takes its place."
+        why = f"Until ray.init(), its breakpoint() {effect}. After that it uses Ray's debugger."
         yield note(what, why, "unset PYTHONBREAKPOINT", driver)
     if not drivers:
-        yield ok("PYTHONBREAKPOINT changes nothing.")
+        yield ok("No driver was started with PYTHONBREAKPOINT.")
 
 
 def _is_users(hook: str) -> bool:
@@ -110,9 +110,9 @@ def settings(facts: Facts) -> dict[tuple[str, str], list[str]]:
         for item in variables.items() - inherited.items():
             found.setdefault(item, []).append(f"actor {actor.get('class_name')}")
     for one, process in facts.processes():
-        told = {**of_jobs.get(one.label.job, {}), **of_actors.get(one.worker.pid, {})}
+        inherited = {**of_jobs.get(one.label.job, {}), **of_actors.get(one.worker.pid, {})}
         for name, value in sorted(process.variables.items() - facts.reports[one.worker.node_id].variables.items()):
-            if name not in told:
+            if name not in inherited:
                 found.setdefault((name, value), []).append(str(one))
     return found
 

@@ -19,15 +19,16 @@ _OWN_ENVIRONMENTS = ("pip", "uv", "conda", "py_executable", "container", "image_
 _WANTED = "debugpy>=1.8,<1.10"
 """The versions of debugpy to install. Ray would refuse 1.10 (ray/util/debugpy.py, _try_import_debugpy)."""
 
-_AS_DRIVER = "raydap joins the cluster as a driver for workers on other nodes, and a driver has to have its versions."
+_AS_DRIVER = "To reach workers on other nodes, raydap joins the cluster as a driver, which needs the same versions."
 
 
 def ray(facts: Facts) -> Iterator[Finding]:
     """Check whether all nodes and raydap have the version of Ray that the head node has."""
     differing = [node for node, found in facts.common_environments() if found.ray not in ("", facts.ray_version)]
     if differing:
-        what = f"{names(differing)} has another version of Ray than the head node ({facts.ray_version})."
-        yield error(what, "Ray's processes of different versions do not work together.", _install(facts.ray_version))
+        have = "has" if len(differing) == 1 else "have"
+        what = f"{names(differing)} {have} another version of Ray than the head node ({facts.ray_version})."
+        yield error(what, "Ray processes of different versions do not work together.", _install(facts.ray_version))
     if facts.ray_version in ("", facts.here.ray):
         yield ok(f"raydap has the cluster's version of Ray, {facts.here.ray}.")
     else:
@@ -56,8 +57,8 @@ def debugpy(facts: Facts) -> Iterator[Finding]:
     for node_id, report in facts.reports.items():
         common = report.environments.get(report.python)
         if common is not None and common.problem:
-            what = f"The Python of the workers on {facts.node(node_id)} does not say what it has: {common.problem}."
-            yield note(what, f"It is {report.python}.", subject=facts.node(node_id))
+            what = f"The workers' Python on {facts.node(node_id)} did not report its packages: {common.problem}."
+            yield note(what, f"Its path is {report.python}.", subject=facts.node(node_id))
     versions: dict[str, list[str]] = {}
     for node, found in facts.common_environments():
         versions.setdefault(found.debugpy, []).append(node)
@@ -81,7 +82,7 @@ def runtime_env(facts: Facts) -> Iterator[Finding]:
     for subject, own in _own_environments(facts):
         # Environments of pip and uv also have the packages of the cluster's Python; conda and images have not.
         if not looked_at and own not in ("pip", "uv"):
-            what = f'The runtime_env of {subject} has "{own}", and no worker of it could be looked at.'
+            what = f'The runtime_env of {subject} has "{own}", and none of its workers could be inspected.'
             why = "Without debugpy in that environment its workers skip every breakpoint()."
             yield note(what, why, f"pip install '{_WANTED}'", subject)
 
@@ -114,15 +115,17 @@ def _mapping(value: object) -> Row:
 
 def _debugpy(version: str, who: str, command: str) -> Finding:
     if not version:
-        why = "Ray skips every breakpoint() of a worker without debugpy, and only writes that to the worker's log."
+        why = "Ray skips every breakpoint() of a worker without debugpy, and reports that only in the worker's log."
         return error(f"{who} cannot import debugpy.", why, command)
     numbers = _numbers(version)
     if version != "unknown" and numbers < OLDEST_DEBUGPY:
         return error(
-            f"{who}: debugpy {version} is too old.", "Ray wants 1.8.0 or newer, and skips every breakpoint().", command
+            f"{who}: debugpy {version} is too old.",
+            "Ray requires 1.8.0 or newer, and skips every breakpoint().",
+            command,
         )
     if version != "unknown" and version < "1.8.0":
-        why = "Ray compares versions as text, takes it for older than 1.8.0, and skips every breakpoint()."
+        why = "Ray compares versions as text, so it finds this one too old and skips every breakpoint()."
         return error(f"{who}: debugpy {version} is too new.", why, command)
     return ok(f"{who}: debugpy {version}.")
 

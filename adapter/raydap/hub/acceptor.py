@@ -102,10 +102,10 @@ class Acceptor:
         """Begin serving a new connection, or reject it if too many have not sent the token."""
         tcp.keep_alive(transport)
         if len(self._unauthenticated) >= MAX_UNAUTHENTICATED:
-            self.reject(connection, "too many others have not shown the token")
+            self.reject(connection, "too many other connections have not sent the token")
             return
         self._unauthenticated[connection] = asyncio.get_running_loop().call_later(
-            TOKEN_TIMEOUT_S, self.reject, connection, "it showed no token in time"
+            TOKEN_TIMEOUT_S, self.reject, connection, "it did not send the token in time"
         )
         if self._tls is None:
             connection.begin(transport)
@@ -132,7 +132,7 @@ class Acceptor:
 
     def speaks_tls(self, connection: "_Connection") -> None:
         """Reject a client that speaks TLS to a hub without TLS, because it would wait long for an answer."""
-        self.reject(connection, "it speaks TLS, for which this hub has no --tls-cert")
+        self.reject(connection, "it uses TLS, but this hub was started without --tls-cert")
 
     def speaks_http(self, connection: "_Connection") -> asyncio.Protocol:
         """Return the protocol that makes a WebSocket of the connection."""
@@ -140,7 +140,7 @@ class Acceptor:
         async def decide(request: Request) -> Refusal | None:
             refusal = await self._decide(request)
             if refusal is not None:
-                log.warning("a WebSocket from %s is refused: %s", connection.address, refusal.text)
+                log.warning("refused a WebSocket from %s: %s", connection.address, refusal.text)
             return refusal
 
         def open_peer(protocol: Protocol) -> Peer:
@@ -212,7 +212,7 @@ class Acceptor:
         return peer
 
     def _log_in(self, connection: "_Connection", way: str) -> None:
-        log.info("a client came in by %s from %s", way, connection.address)
+        log.info("a client connected over %s from %s", way, connection.address)
         self.end_token_timeout(connection)
 
     async def _watch_end(self, connection: "_Connection", peer: Peer) -> None:
@@ -225,14 +225,14 @@ class Acceptor:
 
     def reject(self, connection: "_Connection", reason: str) -> None:
         """Log the reason, and end the connection without an answer."""
-        log.warning("the connection from %s is closed: %s", connection.address, reason)
+        log.warning("closed the connection from %s: %s", connection.address, reason)
         connection.abort()
 
     # Checks of a WebSocket handshake.
 
     async def _decide(self, request: Request) -> Refusal | None:
         if request.path.partition("?")[0] != PATH:
-            return Refusal(404, f"The debugger is at {PATH}.")
+            return Refusal(404, f"Use the path {PATH}.")
         refusal = self._check_host(request.headers) or _check_origin(request.headers)
         if refusal is not None:
             return refusal
@@ -244,7 +244,7 @@ class Acceptor:
             return None
         await self._verifier.delay_refusal()
         if token is None:
-            return Refusal(401, "The hub wants its token.")
+            return Refusal(401, "The hub requires its token.")
         return Refusal(401, "The hub refuses the token.")
 
     def _check_host(self, headers: Headers) -> Refusal | None:
@@ -254,11 +254,12 @@ class Acceptor:
         """
         hosts = headers.get_all("Host")
         if len(hosts) != 1:
-            return Refusal(400, "There has to be one Host header.")
+            return Refusal(400, "The request must have exactly one Host header.")
         name = _hostname(hosts[0])
         if name.lower() in self._names or _is_literal(name):
             return None
-        return Refusal(403, f"The name {_quoted(name)} is not known here; raydap serve --allow-host lets it in.")
+        text = f"The hub does not accept the host name {_quoted(name)}; allow it with raydap serve --allow-host."
+        return Refusal(403, text)
 
 
 class _Connection(asyncio.Protocol):
@@ -304,7 +305,7 @@ class _Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._received += len(data)
         if self._received > UNAUTHENTICATED_MAX_BYTES:
-            self._acceptor.reject(self, "it sent too much without the token")
+            self._acceptor.reject(self, "it sent too many bytes before the token")
         elif self._successor is not None:
             self._successor.data_received(data)
         else:
@@ -353,7 +354,7 @@ _TLS = b"\x16\x03"
 
 def _check_origin(headers: Headers) -> Refusal | None:
     foreign = [origin for origin in headers.get_all("Origin") if origin not in ORIGINS]
-    return Refusal(403, f"Pages of {_quoted(foreign[0])} may not debug.") if foreign else None
+    return Refusal(403, f"Pages from the origin {_quoted(foreign[0])} may not connect.") if foreign else None
 
 
 def _token(headers: Headers) -> str | None:
@@ -392,4 +393,4 @@ def _quoted(text: str) -> str:
 
 def _address(transport: asyncio.BaseTransport) -> str:
     name = transport.get_extra_info("peername")
-    return f"{name[0]}:{name[1]}" if isinstance(name, tuple) else "somewhere"
+    return f"{name[0]}:{name[1]}" if isinstance(name, tuple) else "an unknown address"

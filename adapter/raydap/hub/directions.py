@@ -45,17 +45,17 @@ def describe(hub: Hub, host: str | None, url: str) -> str:
     named = one_line(f"{hub.node} ({hub.machine})" if hub.machine != hub.node else hub.node)
     lines = [f"The hub is the job {hub.job} on {named} and listens on {_bracketed(hub.host)}:{hub.port}.", ""]
     if host is None:
-        lines.append("This machine does not reach it directly. Forward its port, by one of")
+        lines.append("This machine cannot reach it directly. Forward its port with one of these commands:")
         lines += [f"  {command}" for command in tunnels(hub)]
     else:
-        lines.append("This machine reaches it directly.")
-    lines += ["", "Editors that start a program (Neovim, Emacs) take this one:", f"  raydap connect {url}"]
-    lines += ["", "VS Code with raydap's extension takes this configuration in .vscode/launch.json:"]
+        lines.append("This machine can reach it directly.")
+    lines += ["", "For editors that start an adapter (Neovim, Emacs), use this command:", f"  raydap connect {url}"]
+    lines += ["", "For VS Code with raydap's extension, put this configuration into .vscode/launch.json:"]
     lines += [f"  {json.dumps({**_EXTENSION, 'hub': url})}"]
-    without = "VS Code with the Python Debugger extension alone takes this .vscode/launch.json:"
+    without = "For VS Code with only the Python Debugger extension, use this .vscode/launch.json:"
     lines += ["", without, textwrap.indent(_vscode(hub.port), "  ")]
     if host is not None and not is_loopback(host):
-        lines += ["That extension looks on its own machine only, so for it forward the port:", f"  {tunnels(hub)[0]}"]
+        lines += ["That extension connects only to its own machine, so forward the port first:", f"  {tunnels(hub)[0]}"]
     return "\n".join(lines)
 
 

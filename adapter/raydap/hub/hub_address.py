@@ -48,19 +48,20 @@ def parse(url: str, environ: Mapping[str, str] = os.environ) -> HubAddress:
         parts = urlsplit(f"ws://{url}" if bare else url)
         port = parts.port
     except ValueError as error:
-        raise _bad(f'"{url}" is no URL: {error}.') from None
+        raise _bad(f'"{url}" is not a URL: {error}.') from None
     known = _SCHEMES.get(parts.scheme)
     if known is None:
         raise _bad(f'"{url}" does not begin with ws://, wss://, tcp:// or tcps://.')
     websocket, tls = known
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
         # Other users of the machine can read the command line.
-        raise _bad("A hub's address holds no token; use --token-file or RAYDAP_TOKEN.")
+        raise _bad("A hub's address cannot contain a token; use --token-file or RAYDAP_TOKEN.")
     if not parts.hostname or not port:
         raise _bad(f'"{url}" has no host and port; write it like {parts.scheme}://127.0.0.1:4711.')
     path = parts.path.rstrip("/")
     if path not in (("", "/dap") if websocket else ("",)):
-        raise _bad(f'"{url}" leads to no hub; its path is {"/dap" if websocket else "empty"}.')
+        right = "the path of a hub is /dap" if websocket else "a hub's TCP address has no path"
+        raise _bad(f'"{url}" has the wrong path; {right}.')
     scheme = parts.scheme
     if bare:
         hub = connection_file.newest(parts.hostname, port, environ)
@@ -104,15 +105,14 @@ async def dial(
     except HandshakeRefused as refused:
         raise ProblemError(_refused(address, token, refused)) from None
     except ssl.SSLCertVerificationError as error:
-        text = (
-            f"The hub at {address.url} has a certificate that is not trusted ({error.verify_message}); give --tls-ca."
-        )
+        text = f"The hub at {address.url} has a certificate that is not trusted ({error.verify_message}); to trust it, "
+        text += "give its PEM file with --tls-ca."
         raise ProblemError(Problem(Code.HUB_UNREACHABLE, text)) from None
     except (ssl.SSLError, ConnectionResetError) as error:
         if not address.tls:
             raise _unreachable(address, error) from None
         scheme = "ws" if address.websocket else "tcp"
-        text = f"What answers at {address.url} does not speak TLS; a hub without --tls-cert is reached by {scheme}://."
+        text = f"The server at {address.url} does not use TLS; for a hub without --tls-cert, use {scheme}://."
         raise ProblemError(Problem(Code.HUB_UNREACHABLE, text)) from None
     except OSError as error:
         raise _unreachable(address, error) from None
@@ -144,16 +144,17 @@ async def answers(address: HubAddress, token: str | None, authority: str | None)
 
 
 def _unreachable(address: HubAddress, error: OSError) -> ProblemError:
-    text = f"The hub at {address.url} cannot be reached ({tcp.reason(error)}); is it running, and its port forwarded?"
+    reason = tcp.reason(error)
+    text = f"The hub at {address.url} cannot be reached ({reason}); check that it runs and that its port is forwarded."
     return ProblemError(Problem(Code.HUB_UNREACHABLE, text))
 
 
 def token_refused(url: str, token: str | None) -> Problem:
     """Return the problem of a hub that refuses `token`, or that requires a token if `token` is None."""
     if token is None:
-        text = f"The hub at {url} wants its token; give --token-file or set RAYDAP_TOKEN."
+        text = f"The hub at {url} requires its token; give --token-file or set RAYDAP_TOKEN."
     else:
-        text = f"The hub at {url} refuses the token; give the hub's own by --token-file or RAYDAP_TOKEN."
+        text = f"The hub at {url} refuses the token; give the right token with --token-file or RAYDAP_TOKEN."
     return Problem(Code.HUB_REFUSED, text)
 
 
@@ -161,8 +162,8 @@ def _refused(address: HubAddress, token: str | None, refused: HandshakeRefused) 
     if refused.status == 401:
         return token_refused(address.url, token)
     if refused.status == 0:
-        hint = "" if address.tls else ", or one that speaks TLS, which is reached by wss://"
-        return Problem(Code.HUB_UNREACHABLE, f"What answers at {address.url} is no hub{hint}.")
+        hint = "" if address.tls else ", or it is a hub with TLS, for which you must use wss://"
+        return Problem(Code.HUB_UNREACHABLE, f"The server at {address.url} is not a hub{hint}.")
     return Problem(Code.HUB_REFUSED, f"The hub at {address.url} refuses the connection ({refused.status}): {refused}")
 
 
@@ -177,7 +178,7 @@ def _tls(authority: str | None) -> ssl.SSLContext:
         try:
             context.load_verify_locations(authority)
         except ssl.SSLError:
-            raise _bad(f'The file "{authority}" (--tls-ca) holds no certificate in PEM.') from None
+            raise _bad(f'The file "{authority}" (--tls-ca) contains no PEM certificate.') from None
         except OSError as error:
             raise _bad(f'The file "{authority}" (--tls-ca) cannot be read: {tcp.reason(error)}.') from None
     return context

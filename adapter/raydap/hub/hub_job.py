@@ -233,12 +233,12 @@ def failure(job: str, details: Mapping[str, Any], log: str) -> Problem:
     missing = _MISSING.search(log)
     if missing is not None:
         why = (
-            f'the cluster\'s Python has no "{missing[1]}"; run `raydap up --pip`, '
+            f'the cluster\'s Python has no module "{missing[1]}"; run `raydap up --pip`, '
             "or `pip install raydap` on the head node"
         )
         log = missing[0]
     elif details.get("driver_exit_code") == _NO_SUCH_COMMAND:
-        why = "the cluster finds no such interpreter; name the one that runs Ray there with --python"
+        why = "its interpreter does not exist on the cluster; give the one that runs Ray there with --python"
     elif details.get("driver_exit_code") is None:
         why = "Ray could not start its job; the reason follows"
         log = str(details.get("message"))

@@ -51,17 +51,21 @@ def read(path: str) -> str:
     except OSError as error:
         raise TokenError(f'The token file "{path}" cannot be read: {error.strerror}.') from None
     if not token:
-        raise TokenError(f'The token file "{path}" is empty; its first line has to be the token.')
+        raise TokenError(f'The token file "{path}" is empty; put the token into its first line.')
     if not is_sendable(token):
-        raise TokenError(f'The token in "{path}" has characters that no header can carry; use letters and digits.')
+        raise TokenError(
+            f'The token in "{path}" has characters that HTTP headers cannot contain; use letters and digits.'
+        )
     return token
 
 
 def _check(path: str, status: os.stat_result) -> None:
     if status.st_uid not in (0, os.getuid()):
-        raise TokenError(f'The token file "{path}" belongs to another user, who knows the token; use a file of yours.')
+        raise TokenError(
+            f'The token file "{path}" belongs to another user, who knows the token; use a file of your own.'
+        )
     if stat.S_IMODE(status.st_mode) & 0o077:
-        raise TokenError(f'The token file "{path}" can be read by others; run: chmod 600 {shlex.quote(path)}')
+        raise TokenError(f'The token file "{path}" can be read by other users; run: chmod 600 {shlex.quote(path)}')
 
 
 def is_sendable(token: str) -> bool:

@@ -120,7 +120,7 @@ async def look(dashboard: str | None, environ: Mapping[str, str]) -> MachineStat
     try:
         found = await ray_query.query("clusters", {}, environ, MACHINE_TIMEOUT_S)
     except (ray_query.QueryFailed, OSError) as error:
-        problem = f"The processes of this machine are not known: {error}."
+        problem = f"The processes of this machine cannot be listed: {error}."
     local = await asyncio.gather(
         *(dashboard_address.with_url(cluster, environ) for cluster in local_clusters.read(found["clusters"]))
     )
@@ -156,7 +156,7 @@ async def _local(cluster: LocalCluster, environ: Mapping[str, str]) -> ClusterSt
     if not cluster.ours:
         return status
     if cluster.url is None:
-        return msgspec.structs.replace(status, problem="It runs no dashboard, or does not answer.")
+        return msgspec.structs.replace(status, problem="It has no dashboard, or the dashboard does not answer.")
     return await _asked(status, environ)
 
 
@@ -166,7 +166,7 @@ async def _named(dashboard: str | None, environ: Mapping[str, str], known: list[
         url = (await wait_for(dashboard_address.resolve(dashboard, environ), NAMED_TIMEOUT_S)).url
     except (ProblemError, OSError, asyncio.TimeoutError) as error:
         name = dashboard_address.chosen(dashboard, environ)[1] or ""
-        problem = str(error) or f"Ray has not answered there within {NAMED_TIMEOUT_S:g} s."
+        problem = str(error) or f"Ray did not answer at this address within {NAMED_TIMEOUT_S:g} s."
         return [ClusterStatus(name, None, True, None, problem=problem)]
     return [] if url in known else [await _asked(ClusterStatus(url, None, True, None), environ)]
 

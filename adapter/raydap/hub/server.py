@@ -63,7 +63,7 @@ def tls_context(certificate: str, key: str) -> ssl.SSLContext:
         context.load_cert_chain(certificate, key, password="")
     except (ssl.SSLError, ValueError) as error:
         reason = getattr(error, "reason", None) or str(error)
-        text = f'"{certificate}" and "{key}" are no certificate with its unencrypted key in PEM ({reason}).'
+        text = f'"{certificate}" and "{key}" are not a certificate and its unencrypted key, both in PEM ({reason}).'
         raise StartRefused(text) from None
     return context
 
@@ -74,11 +74,11 @@ def check(options: ServerOptions) -> list[str]:
         return []
     if options.digest is None:
         raise StartRefused(
-            f"Without a token raydap listens on loopback only, not on {options.host}: whoever connects can run code in "
-            "every worker."
+            f"Without a token raydap listens only on loopback, not on {options.host}, because every client can run "
+            "code in all workers."
         )
     if options.tls is None:
-        return [f"warning: without TLS the token and all data cross the network to {options.host} in the clear."]
+        return [f"warning: without TLS the token and all data cross the network to {options.host} unencrypted."]
     return []
 
 
@@ -92,30 +92,30 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-async def serve(options: ServerOptions, ended: "asyncio.Future[int]", say: Callable[[str], None]) -> None:
+async def serve(options: ServerOptions, ended: "asyncio.Future[int]", print_line: Callable[[str], None]) -> None:
     """Serve until `ended` or, with `once`, until the last client has left; then detach from every worker.
 
-    `say` prints a line for the user. Raises StartRefused if the options are refused, the hub cannot listen, or the
-    connection file cannot be written.
+    `print_line` prints a line for the user. Raises StartRefused if the options are refused, the hub cannot listen, or
+    the connection file cannot be written.
     """
     for warning in check(options):
-        say(warning)
+        print_line(warning)
     engine = Engine(options.hub_settings)
     try:
-        await _serve(options, engine, ended, say)
+        await _serve(options, engine, ended, print_line)
     finally:
         await engine.close()
 
 
 async def _serve(
-    options: ServerOptions, engine: Engine, ended: "asyncio.Future[int]", say: Callable[[str], None]
+    options: ServerOptions, engine: Engine, ended: "asyncio.Future[int]", print_line: Callable[[str], None]
 ) -> None:
     names = (options.host, *options.names)
     acceptor = Acceptor(engine.clients, TokenVerifier(options.digest), names, options.tls)
     try:
         listener = await tcp.listen(options.host, options.port, acceptor.protocol, own_user_only=options.digest is None)
     except (OSError, UnicodeError) as error:
-        reason = tcp.reason(error) if isinstance(error, OSError) else "it is no name of a host"
+        reason = tcp.reason(error) if isinstance(error, OSError) else "it is not a valid host name"
         text = f"raydap cannot listen on {options.host}:{options.port}: {reason}; choose another address."
         raise StartRefused(text) from None
     host = f"[{listener.host}]" if ":" in listener.host else listener.host
@@ -130,12 +130,12 @@ async def _serve(
     path = None
     try:
         path = _write(info, options.connection_file) if options.write_connection_file else None
-        say(f"raydap serving on {host}:{listener.port}")
+        print_line(f"raydap serving on {host}:{listener.port}")
         if options.has_own_token:
             if options.print_token:
-                say(f"token: {options.token}")
-            say(f"connection file: {path}")
-        say(_connect_command(options, info))
+                print_line(f"token: {options.token}")
+            print_line(f"connection file: {path}")
+        print_line(_connect_command(options, info))
         left = asyncio.ensure_future(acceptor.wait_left())
         await asyncio.wait((ended, left) if options.once else (ended,), return_when=asyncio.FIRST_COMPLETED)
         left.cancel()
@@ -161,5 +161,5 @@ def _write(info: ConnectionInfo, path: Path | None) -> Path:
         return connection_file.write(info, path)
     except OSError as error:
         name = path or error.filename or runtime_folder.directory()
-        text = f'The connection file "{name}" cannot be written: {error.strerror}; name another by --connection-file.'
-        raise StartRefused(text) from None
+        text = f'The connection file "{name}" cannot be written: {error.strerror}; '
+        raise StartRefused(f"{text}choose another path with --connection-file.") from None

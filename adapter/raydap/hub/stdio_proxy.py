@@ -30,12 +30,12 @@ async def carry(
     authority: str | None,
     problem: Problem | None,
     ended: "asyncio.Future[int]",
-    say: Callable[[str], None],
+    print_line: Callable[[str], None],
 ) -> int:
     """Act as an adapter on stdio for the hub at `address`, and return the exit code of the process.
 
     It returns when the editor or the hub is gone, or when `ended` is done. With a `problem` it connects to no hub, and
-    reports the problem to the editor. `say` writes to standard error, which editors do not show.
+    reports the problem to the editor. `print_line` writes to standard error, which editors do not show.
     """
     # Over WebSocket the handshake carries the token.
     in_attach = None if address is None or address.websocket else token
@@ -43,7 +43,7 @@ async def carry(
     async def hub_answers() -> bool:
         return address is not None and await answers(address, token, authority)
 
-    proxy = StdioProxy("" if address is None else address.url, in_attach, say, hub_answers)
+    proxy = StdioProxy("" if address is None else address.url, in_attach, print_line, hub_answers)
     if address is not None and problem is None:
         try:
             proxy.hub = await dial(address, token, authority, proxy.from_hub, proxy.hub_gone)
@@ -51,7 +51,7 @@ async def carry(
             problem = error.problem
     proxy.problem = problem
     if problem is not None:
-        say(str(problem))
+        print_line(str(problem))
     if problem is None or not sys.stdin.isatty():
         proxy.editor = stdio.connect(proxy.from_editor, proxy.editor_gone)
         done = asyncio.ensure_future(proxy.wait_ended())
@@ -62,7 +62,7 @@ async def carry(
                 peer.close()
                 await peer.wait_closed()
     if proxy.problem is not problem:
-        say(str(proxy.problem))
+        print_line(str(proxy.problem))
     return 0 if proxy.problem is None else 1
 
 
@@ -74,7 +74,7 @@ class StdioProxy:
     """
 
     def __init__(
-        self, url: str, token: str | None, say: Callable[[str], None], hub_answers: Callable[[], Awaitable[bool]]
+        self, url: str, token: str | None, print_line: Callable[[str], None], hub_answers: Callable[[], Awaitable[bool]]
     ) -> None:
         self.editor: Peer | None = None
         self.hub: Peer | None = None
@@ -82,7 +82,7 @@ class StdioProxy:
         """The reason why the session ended, as reported to the user."""
         self._url = url
         self._token = token
-        self._say = say
+        self._print_line = print_line
         self._hub_answers = hub_answers
         self._looking: asyncio.Task[None] | None = None
         self._unanswered: dict[int, str] = {}
@@ -176,7 +176,7 @@ class StdioProxy:
         """Report which side is older if the hub speaks another version of the protocol. The session continues."""
         problem = _version_problem(self._url, _server(answer))
         if problem is not None:
-            self._say(str(problem))
+            self._print_line(str(problem))
             # The hub numbers its messages from 1, so 0 is free.
             self._event(0, "output", _output(problem))
 
@@ -198,8 +198,8 @@ class StdioProxy:
         if request.command == "disconnect":
             self._answer_disconnect(request.seq)
         else:
-            gone = Problem(Code.HUB_LOST, "The hub has ended the session; `raydap status` shows whether it still runs.")
-            self._fail(request.seq, request.command, self.problem or gone)
+            text = "The hub ended the session; `raydap status` shows whether the hub still runs."
+            self._fail(request.seq, request.command, self.problem or Problem(Code.HUB_LOST, text))
             self._end_soon()
 
     def _answer_disconnect(self, seq: int) -> None:
@@ -228,11 +228,12 @@ class StdioProxy:
 
 def _lost(url: str, reason: str, answers: bool) -> Problem:
     if answers:
-        text = f"The connection to the hub at {url} is lost ({reason}), but the hub runs; start again to go on."
+        text = f"The connection to the hub at {url} is lost ({reason}), but the hub still runs; "
+        text += "start the session again to continue."
     else:
         text = (
-            f"The hub at {url} is gone ({reason}): it has ended, or its port is no longer forwarded; "
-            "look there with `raydap status`."
+            f"The hub at {url} no longer answers ({reason}): it has ended, or its port is no longer forwarded; "
+            "run `raydap status` on its machine."
         )
     return Problem(Code.HUB_LOST, text)
 

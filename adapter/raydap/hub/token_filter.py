@@ -58,7 +58,7 @@ class TokenFilter:
         if not self._authenticated:
             self._unauthenticated_messages += 1
             if self._unauthenticated_messages > UNAUTHENTICATED_MAX_MESSAGES:
-                self._abort("sent too much without the right token")
+                self._abort("sent too many messages without the right token")
                 return
         if self._delaying is None:
             self._filter(data)
@@ -88,7 +88,7 @@ class TokenFilter:
             token = None
         if not self._authenticated:
             if not self._verifier.accepts(token if isinstance(token, str) else None):
-                log.warning("a client over TCP has %s token", "no" if token is None else "a wrong")
+                log.warning("a client over TCP sent %s token", "no" if token is None else "a wrong")
                 self._delaying = self._tasks.spawn(self._pass_on_later(data))
                 return
             self._authenticated = True

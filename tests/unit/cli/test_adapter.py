@@ -1,4 +1,4 @@
-"""`raydap adapter` imports little at its start, because an editor waits for it."""
+"""`raydap adapter` imports few modules when it starts, because an editor waits for it."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What shells are told to complete."""
+"""The completions that shells get."""
 
 import json
 import subprocess
@@ -28,7 +28,7 @@ print([name for name in ("aiohttp", "debugpy", "ray", "raydap.core.bridge") if n
 
 
 def items(*words: str) -> list[CompletionItem[str]]:
-    """The last word is incomplete."""
+    """Return the completions after these words. The last word is incomplete."""
     return ShellComplete(main, {}, "raydap", "").get_completions(list(words[:-1]), words[-1])
 
 
@@ -41,7 +41,7 @@ def test_commands_and_their_options() -> None:
     assert values("st") == ["stacks", "status"]
     assert {str(item.value): item.help for item in items("do")} == {
         "doctor": SECTIONS["Debug"]["doctor"],
-        "down": SECTIONS["Hubs, for clusters elsewhere"]["down"],
+        "down": SECTIONS["Hubs, for remote clusters"]["down"],
     }
     assert values("--v") == ["--version"]
     assert values("ps", "--wa") == ["--watch"]
@@ -98,7 +98,7 @@ def test_debug_takes_a_set_or_a_program(tmp_path: Path, monkeypatch: pytest.Monk
     assert values("debug", "[") == []
 
 
-def test_completion_asks_nobody_and_imports_nothing_that_could() -> None:
+def test_completion_sends_no_requests_and_imports_nothing_that_could() -> None:
     ended = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
     assert json.loads(ended.stdout.replace("'", '"')) == []
 

@@ -1,4 +1,4 @@
-"""The completion in real shells, whose Tab key is pressed."""
+"""The completion in real shells, by pressing their Tab key."""
 
 import shutil
 import sys
@@ -23,7 +23,7 @@ CLEAR_LINE = "\x15"
 
 @pytest.fixture(params=list(COMMANDS))
 def shell(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Terminal]:
-    """An interactive shell with raydap's completion, in a folder with a program."""
+    """Start an interactive shell with raydap's completion, in a folder with a program."""
     name: str = request.param
     path = shutil.which(name)
     if path is None:
@@ -43,7 +43,7 @@ def shell(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Terminal]:
             terminal.wait_for("^ready")
             yield terminal
         finally:
-            # An interactive shell ignores the polite signal.
+            # An interactive shell ignores SIGTERM.
             terminal.process.kill()
 
 
@@ -53,14 +53,14 @@ def test_what_a_user_types_is_completed(shell: Terminal) -> None:
         ("raydap ps --dash", "raydap ps --dashboard x"),
         ("raydap ps state:pau", "raydap ps state:paused x"),
         ("raydap ps state:paused,sto", "raydap ps state:paused,stopped x"),
-        # The value follows at once.
+        # The value follows the colon without a space.
         ("raydap ps act", "raydap ps actor:x"),
         ("raydap ps 'actor:T (state:pau", "raydap ps 'actor:T \\(state:paused' ?x"),
         ("raydap debug tr", "raydap debug train.py x"),
         ("raydap run --wait tr", "raydap run --wait train.py x"),
     ):
         shell.send(f"{typed}\t")
-        # Letters that are typed while a shell completes come behind what it adds.
+        # Letters that are typed while a shell completes must come after the completion.
         shell.send("x")
         shell.wait_for(completed)
         shell.send(CLEAR_LINE)

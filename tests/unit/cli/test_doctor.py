@@ -1,4 +1,4 @@
-"""What `raydap doctor` prints, and how it takes its arguments."""
+"""The output and the arguments of `raydap doctor`."""
 
 import json
 from io import StringIO
@@ -41,7 +41,7 @@ def test_each_finding_is_a_block_with_what_can_be_pasted() -> None:
         "error: An [error].",
         "It :matters:.",
         "",
-        "Not looked at: nodes. No node was asked.",
+        "Skipped: nodes. No node was asked.",
         "1 error, 1 warning, 1 note, 1 ok",
     ]
 

@@ -1,4 +1,4 @@
-"""The commands of `raydap`: one file each."""
+"""The commands of `raydap`, each in a file of its own."""
 
 import inspect
 import shlex
@@ -56,7 +56,7 @@ def test_the_list_of_commands_and_an_unknown_one() -> None:
 
 
 def examples(command: click.Command) -> Iterator[str]:
-    """The lines of the part of its help that has them."""
+    """Yield the lines of a command's help that are below `Examples:`."""
     text = inspect.cleandoc(str(command.help))
     for line in text.partition("\b\nExamples:\n")[2].splitlines():
         if not line.strip():
@@ -68,7 +68,7 @@ def examples(command: click.Command) -> Iterator[str]:
 def test_the_examples_in_the_help_of_a_command_can_be_pasted(
     name: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They are parsed, and not run."""
+    """The examples are parsed, but not run."""
     monkeypatch.chdir(tmp_path)
     Path("train.py").write_text("pass\n" * 50)
     group = click.Context(main, info_name="raydap")
@@ -100,4 +100,4 @@ def test_a_mistyped_program_is_no_set(arguments: list[str]) -> None:
 
 def test_a_list_for_programs_is_not_watched() -> None:
     ended = CliRunner().invoke(main, ["ps", "--watch", "--json"])
-    assert (ended.exit_code, "exclude each other" in ended.output) == (2, True)
+    assert (ended.exit_code, "cannot be combined" in ended.output) == (2, True)

@@ -1,4 +1,4 @@
-"""`raydap report`: what cannot be meant is said before anything begins."""
+"""`raydap report` refuses arguments that cannot be right before it starts anything."""
 
 import socket
 from pathlib import Path
@@ -18,20 +18,23 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ([], "Name a program to run, or a job that runs: raydap report train.py, or --job ID."),
-        (["--job", "1", "train.py"], "Name a program to run, or a job that runs"),
-        (["trian.py"], 'There is no file "trian.py". A job with such a name is --job trian.py.'),
+        ([], "Name a program or a running job: raydap report train.py, or raydap report --job ID."),
+        (["--job", "1", "train.py"], "Name a program or a running job"),
+        (["trian.py"], 'There is no file "trian.py". To watch a job of this name, give --job trian.py.'),
         (["--break-at", "train.py", "train.py"], '"train.py" is no line; write it like train.py:42'),
         (["--break-at", "train.py:1 if", "train.py"], '"train.py:1 if" is no line'),
         (["--trace-at", "train.py:1", "x y", "train.py"], "is no expression of Python"),
-        (["--break-at", "train.py:1", "--break-at", "train.py:1 if x", "train.py"], "train.py:1 is watched twice"),
-        (["--break-at", "train.py:1", "--trace-at", "train.py:1", "x", "train.py"], "train.py:1 is watched twice"),
+        (["--break-at", "train.py:1", "--break-at", "train.py:1 if x", "train.py"], "train.py:1 is given twice"),
+        (["--break-at", "train.py:1", "--trace-at", "train.py:1", "x", "train.py"], "train.py:1 is given twice"),
         (["--every", "5min", "train.py"], '"5min" is no duration; write it like 30s, 5m or 1h.'),
         (["--limit", "0", "train.py"], '"0" is no duration'),
-        (["--job", "01000000", "--python", "python3"], "takes no arguments, and neither --module nor --python"),
-        (["01000000", "--lr", "1"], "A job that runs takes no arguments"),
-        (["--connect", "ws://h:1", "train.py"], "--connect is for a job"),
-        (["--connect", "ws://h:1", "--dashboard", "http://h:2", "--job", "1"], "--dashboard and --connect exclude"),
+        (["--job", "01000000", "--python", "python3"], "give no arguments, and neither --module nor --python"),
+        (["01000000", "--lr", "1"], "For a running job, give no arguments"),
+        (["--connect", "ws://h:1", "train.py"], "--connect works only with a job"),
+        (
+            ["--connect", "ws://h:1", "--dashboard", "http://h:2", "--job", "1"],
+            "--dashboard and --connect cannot be combined",
+        ),
     ],
 )
 def test_mistakes_are_one_sentence(arguments: list[str], sentence: str) -> None:

@@ -1,4 +1,4 @@
-"""What `raydap serve` refuses before it listens: one sentence, and what to do."""
+"""`raydap serve` refuses wrong arguments before it listens, with one sentence and advice."""
 
 from pathlib import Path
 
@@ -11,15 +11,15 @@ from raydap.cli.main import main
 @pytest.mark.parametrize(
     ("options", "code", "told"),
     [
-        (["--listen", "0.0.0.0:0", "--no-token"], 1, "Without a token raydap listens on loopback only"),
+        (["--listen", "0.0.0.0:0", "--no-token"], 1, "Without a token raydap listens only on loopback"),
         (["--token-file", "{none}"], 1, "cannot be read: No such file"),
-        (["--token-file", "{open}"], 1, "can be read by others; run: chmod 600 "),
+        (["--token-file", "{open}"], 1, "can be read by other users; run: chmod 600 "),
         (["--token-file", "{empty}"], 1, "is empty"),
         (["--tls-cert", "{none}", "--tls-key", "{none}"], 1, "(--tls-cert) cannot be read: No such file"),
-        (["--tls-cert", "{open}", "--tls-key", "{open}"], 1, "no certificate with its unencrypted key in PEM"),
-        (["--tls-cert", "{none}"], 2, "belong together"),
-        (["--token-file", "{empty}", "--no-token"], 2, "exclude each other"),
-        (["--token-sha256", "abc"], 2, "is not a SHA-256 in hex"),
+        (["--tls-cert", "{open}", "--tls-key", "{open}"], 1, "not a certificate and its unencrypted key, both in PEM"),
+        (["--tls-cert", "{none}"], 2, "Give both --tls-cert and --tls-key, or neither"),
+        (["--token-file", "{empty}", "--no-token"], 2, "Give only one of --token-file, --token-sha256 and --no-token"),
+        (["--token-sha256", "abc"], 2, "is not a SHA-256 digest in hex"),
         (["--hold", "-1"], 2, "is not a number of seconds"),
         (["--listen", "4711"], 2, "not HOST:PORT"),
         (["--listen", "127.0.0.1:" + "1" * 5000], 2, "not HOST:PORT"),

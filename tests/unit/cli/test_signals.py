@@ -37,7 +37,7 @@ def test_a_signal_cancels_the_work_which_undoes_what_it_has_begun(number: signal
     assert undone == [number]
 
 
-def test_work_that_cannot_write_its_end_ends_all_the_same() -> None:
+def test_work_that_cannot_write_its_end_still_ends() -> None:
     async def work() -> int:
         try:
             os.kill(os.getpid(), signal.SIGHUP)

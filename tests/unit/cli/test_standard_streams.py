@@ -1,4 +1,4 @@
-"""Errors of the system that no part of a command handles; tests/e2e/test_limits.py has the streams themselves."""
+"""Errors of the system that no command handles itself. tests/e2e/test_limits.py tests the streams."""
 
 import errno
 import os
@@ -21,7 +21,7 @@ from raydap.cli.main import main
             "raydap cannot open another file or socket: Too many open files.",
         ),
         (OSError(errno.EACCES, "Permission denied", "/x"), '"/x" cannot be used: Permission denied.'),
-        (OSError(errno.ENOMEM, "Out of memory"), "The system refused what raydap needs: Out of memory."),
+        (OSError(errno.ENOMEM, "Out of memory"), "The operating system refused a request of raydap: Out of memory."),
     ],
 )
 def test_each_is_one_sentence(error: OSError, sentence: str) -> None:

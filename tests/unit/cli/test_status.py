@@ -1,4 +1,4 @@
-"""What `raydap status` prints."""
+"""The output of `raydap status`."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ URL = "http://127.0.0.1:8265"
 SINCE = minute(0)
 
 
-def test_nothing_is_said_as_such() -> None:
+def test_empty_lists_are_shown_as_none() -> None:
     assert render(MachineStatus([], [], [])) == "Hubs:\n  none\nSessions:\n  none\nClusters:\n  none"
 
 
@@ -69,7 +69,7 @@ def test_the_token_of_a_hub_is_not_shown(tmp_path: Path, monkeypatch: pytest.Mon
     text, data = (CliRunner().invoke(main, ["status", *options]) for options in ([], ["--json"]))
     assert text.exit_code == data.exit_code == 0
     assert "ws://127.0.0.1:4711/dap  on another machine" in text.output
-    # Hubs that have no file in this folder, as those of other tests have none, are found by their processes.
+    # Hubs of other tests have no connection file in this folder, and are found by their processes.
     (hub,) = [each for each in json.loads(data.output)["hubs"] if each["url"] == "ws://127.0.0.1:4711/dap"]
     assert hub["debugs"] == [URL]
     assert "s3cret" not in text.output + data.output

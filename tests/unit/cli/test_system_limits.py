@@ -1,4 +1,4 @@
-"""Limits of the system are named before they make a result incomplete."""
+"""A limit of the system is reported before it makes a result incomplete."""
 
 import os
 import resource

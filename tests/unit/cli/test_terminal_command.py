@@ -1,4 +1,4 @@
-"""How a command of the terminal ends, and the text that it reads and writes."""
+"""The end of a terminal command, and the text that it reads and writes."""
 
 import io
 import sys
@@ -47,7 +47,7 @@ def test_a_failure_is_one_sentence(error: Exception, sentence: str, capsys: pyte
 
 
 def test_text_that_is_no_text_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is typed may not be UTF-8, and what a worker prints may not be ASCII."""
+    """A user may type bytes that are not UTF-8, and a worker may print to a stream that takes only ASCII."""
     typed = io.TextIOWrapper(io.BytesIO(b"p '\xff'\n"), encoding="utf-8")
     written = [io.TextIOWrapper(io.BytesIO(), encoding="ascii") for _ in range(2)]
     monkeypatch.setattr(sys, "stdin", typed)
@@ -67,5 +67,5 @@ def test_text_that_is_no_text_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_hub_knows_its_cluster() -> None:
     assert terminal_command.target("http://h:1", None, None, None) == Target("http://h:1")
     assert terminal_command.target(None, "ws://h:1", "file", "ca") == Target(None, "ws://h:1", "file", "ca")
-    with pytest.raises(click.UsageError, match="exclude each other"):
+    with pytest.raises(click.UsageError, match="cannot be combined"):
         terminal_command.target("http://h:1", "ws://h:1", None, None)

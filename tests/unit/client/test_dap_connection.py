@@ -1,4 +1,4 @@
-"""Requests and their answers on one connection, whose other side is played here."""
+"""Requests and their answers on one connection, whose other side is a stand-in."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from raydap.wire import envelope
 
 
 class FakePeer:
-    """Keeps what is sent. Messages come in by `answer`, `event` and `take`."""
+    """A peer that keeps the sent messages. `answer`, `event` and `take` deliver messages to the connection."""
 
     def __init__(self) -> None:
         self.sent: list[Any] = []
@@ -56,7 +56,7 @@ def play(work: Callable[[FakePeer], Awaitable[None]]) -> FakePeer:
 
 
 async def begun(*requests: Awaitable[Any]) -> Sequence["asyncio.Future[Any]"]:
-    """Requests that have been sent."""
+    """Start these requests, so that their messages are sent; return their tasks."""
     tasks = [asyncio.ensure_future(request) for request in requests]
     await asyncio.sleep(0)
     return tasks
@@ -73,7 +73,7 @@ def test_requests_are_numbered_and_answered_in_any_order() -> None:
         ]
         peer.answer(3, {"three": 3})
         peer.answer(1)
-        # One that nobody waits for, one that was answered already, and a number that was never sent.
+        # A second answer, and an answer to a number that was never sent, have no effect.
         peer.answer(3, {"again": 3})
         peer.answer(99)
         peer.answer(2, {"two": 2})
@@ -128,7 +128,7 @@ def test_an_answer_that_cannot_be_read_is_a_session_error() -> None:
         peer.answer(2, {"workers": 3})
         with pytest.raises(SessionError, match=r"The answer to threads cannot be read \('threads'\)\."):
             await taking
-        with pytest.raises(SessionError, match="The answer to raydap/select is of another version of raydap"):
+        with pytest.raises(SessionError, match="The answer to raydap/select comes from another version of raydap"):
             await asking
         assert peer.sent[1]["arguments"] == {"select": "x", "running": False}
 
@@ -145,14 +145,14 @@ def test_the_end_of_the_connection_fails_all_that_wait() -> None:
                 await task
         with pytest.raises(ConnectionEnded, match="connection reset"):
             await peer.connection.request("threads")
-        # What comes late answers nobody.
+        # A late answer has no effect.
         peer.answer(1)
         assert len(peer.sent) == 2
 
     assert play(work).gone == ["connection reset"]
 
 
-def test_closing_fails_them_too_and_nobody_is_told_of_it() -> None:
+def test_closing_fails_them_too_without_calling_on_gone() -> None:
     async def work(peer: FakePeer) -> None:
         (task,) = await begun(peer.connection.request("threads"))
         peer.connection.close()
@@ -175,7 +175,7 @@ def test_a_connection_that_was_never_opened() -> None:
     asyncio.run(run())
 
 
-def test_who_is_cancelled_cancels_the_request() -> None:
+def test_a_cancelled_task_cancels_its_request() -> None:
     async def work(peer: FakePeer) -> None:
         tasks = await begun(peer.connection.request("threads"), peer.connection.request("next"))
         tasks[0].cancel()
@@ -186,9 +186,9 @@ def test_who_is_cancelled_cancels_the_request() -> None:
             "cancel",
             {"requestId": 1},
         )
-        # Its answer comes all the same.
+        # Its answer still comes.
         peer.answer(1)
-        # An answer that came first, or an end, leaves nothing to cancel.
+        # A request that was answered, or whose connection ended, need not be cancelled.
         peer.answer(2)
         tasks[1].cancel()
         await asyncio.wait(tasks)
@@ -206,7 +206,7 @@ def test_messages_that_cannot_be_read_cost_only_themselves(caplog: pytest.LogCap
     async def work(peer: FakePeer) -> None:
         def on_event(name: str, body: Any) -> None:
             if name == "output":
-                # What a report reads in it; json would raise the same.
+                # Reports read output like this. json would raise the same error.
                 msgspec.json.decode(body["output"], type=WorkerList)
             peer.events.append((name, body["threadId"]))
 
@@ -215,7 +215,7 @@ def test_messages_that_cannot_be_read_cost_only_themselves(caplog: pytest.LogCap
         for odd in (b"", b"[", b"[]", b'{"seq":1,"type":"event"}', b'{"seq":1,"type":"event","event":"x","body":7}'):
             peer.take(odd)
         peer.event("output", {"output": '{"odd":' + "[" * 50_000})
-        # A request of the session is not for such a client.
+        # A client like this does not answer requests of the session.
         peer.take(envelope.request(1, "runInTerminal"))
         peer.event("stopped", {"threadId": 7})
         peer.answer(1, {"threads": []})
@@ -224,4 +224,4 @@ def test_messages_that_cannot_be_read_cost_only_themselves(caplog: pytest.LogCap
 
     with caplog.at_level(logging.INFO, "raydap.client.dap_connection"):
         play(work)
-    assert sum("cannot be read" in record.message for record in caplog.records) == 6
+    assert sum("cannot read a message" in record.message for record in caplog.records) == 6

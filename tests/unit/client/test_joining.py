@@ -1,4 +1,4 @@
-"""Which session a program takes part in, among those that are there."""
+"""The session that a program joins, chosen among all that exist."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ HERE, THERE = "http://127.0.0.1:8265", "http://10.0.0.1:8265"
 
 
 class FakeSession:
-    """Answers `initialize` at once: it debugs a cluster, or None for nothing. With a `fault` it cannot be used."""
+    """A session that answers `initialize` at once. `debugs` is its cluster; with a `fault` it cannot be used."""
 
     def __init__(self, debugs: str | None = None, fault: Any = None) -> None:
         self.debugs = debugs
@@ -59,7 +59,7 @@ class FakeSession:
 
 
 class FakeOwn:
-    """The session of the program's own."""
+    """A session of the program's own."""
 
     made: list[Any]
     fault: Any = None
@@ -91,7 +91,7 @@ def there_are(sessions: dict[str, FakeSession]) -> Iterator[None]:
 def find(
     sessions: dict[str, FakeSession], target: Target | None = None, environ: dict[str, str] | None = None
 ) -> Session:
-    """What is chosen; all others have to be closed."""
+    """Return the chosen session, and check that all others were closed."""
     environ = {"XDG_RUNTIME_DIR": os.environ["XDG_RUNTIME_DIR"], **(environ or {})}
     with there_are(sessions):
         chosen = asyncio.run(joining.find(target or Target(), lambda name, body: None, lambda reason: None, environ))
@@ -101,7 +101,7 @@ def find(
 
 
 def hub(port: int, dashboard: str | None = None) -> str:
-    """The name of a hub that has a connection file."""
+    """Write a connection file for a hub; return the hub's name."""
     info = ConnectionInfo("127.0.0.1", port, False, None, 0, dashboard=dashboard)
     connection_file.write(info)
     return info.url
@@ -112,7 +112,7 @@ EDITOR, OTHER = "/run/raydap/session-17.sock", "/run/raydap/session-18.sock"
 
 def test_without_any_it_is_one_of_its_own() -> None:
     chosen = find({})
-    assert (chosen.kind, chosen.name, chosen.is_active) == ("own", "a session of its own", False)
+    assert (chosen.kind, chosen.name, chosen.is_active) == ("own", "raydap's own session", False)
     assert [chosen.own] == FakeOwn.made
 
 
@@ -143,7 +143,7 @@ def test_among_several_the_first_that_debugs_this_cluster() -> None:
 
 @pytest.mark.parametrize("variable", ["RAY_API_SERVER_ADDRESS", "RAY_ADDRESS"])
 def test_a_variable_of_ray_names_the_cluster(variable: str) -> None:
-    """Or a command would act on another cluster than the one that `raydap` alone names."""
+    """Otherwise a command would act on another cluster than the one that `raydap` alone names."""
     sessions = {EDITOR: FakeSession(THERE), OTHER: FakeSession(HERE)}
     assert find(sessions, environ={variable: HERE}).name == "the session of the process 18"
     assert find(sessions, environ={variable: "http://10.0.0.2:8265"}).kind == "own"
@@ -164,7 +164,7 @@ def test_the_name_of_ray_itself_leads_to_the_dashboard(monkeypatch: pytest.Monke
 
 
 def test_all_sessions_are_asked_at_once() -> None:
-    """Each connects only when all others have tried to: one after the other would never end."""
+    """Each connect returns only after all others were called. One after the other would never end."""
     wanted, begun = 20, 0
     all_begun = asyncio.Event()
 
@@ -199,12 +199,12 @@ def test_events_of_sessions_that_are_not_taken_go_nowhere() -> None:
     assert heard == []
 
 
-def test_a_hub_that_waits_is_taken_if_nobody_debugs_the_cluster() -> None:
+def test_a_hub_that_waits_is_taken_if_no_session_debugs_the_cluster() -> None:
     waiting = hub(4711)
     assert find({waiting: FakeSession()}).name == f"the hub at {waiting}"
     assert find({waiting: FakeSession()}).is_active is False
     assert find({waiting: FakeSession(), EDITOR: FakeSession(HERE)}).kind == "editor"
-    # Which cluster it would debug is not known.
+    # It is not known which cluster the hub would debug.
     assert find({waiting: FakeSession()}, Target(dashboard=HERE)).kind == "own"
 
 
@@ -214,7 +214,7 @@ def test_a_hub_waits_for_its_own_cluster() -> None:
     assert find(sessions).name == f"the hub at {here}"
     assert find(sessions, Target(dashboard=THERE)).name == f"the hub at {there}"
     assert find(sessions, Target(dashboard="10.0.0.1:8266")).kind == "own"
-    # Its connection file is gone meanwhile.
+    # Its connection file no longer exists.
     assert find({"ws://127.0.0.1:9/dap": FakeSession()}).kind == "own"
 
 
@@ -250,7 +250,7 @@ def find_named(session: FakeSession, target: Target = NAMED, environ: dict[str, 
 def test_a_hub_that_is_named_is_the_only_choice(tmp_path: Path) -> None:
     chosen = find_named(FakeSession(HERE))
     assert (chosen.kind, chosen.name, chosen.token) == ("hub", "the hub at tcp://127.0.0.1:4711", "open-sesame")
-    # A WebSocket has shown the token already.
+    # The WebSocket handshake has already shown the token.
     assert find_named(FakeSession(), Target(url="127.0.0.1:4711", authority="ca.pem")).token is None
     file = tmp_path / "token"
     file.write_text("from-a-file\n")
@@ -268,7 +268,7 @@ def test_a_hub_that_is_named_is_the_only_choice(tmp_path: Path) -> None:
     ],
     ids=repr,
 )
-def test_one_that_is_named_and_cannot_be_used_is_an_error(fault: Any, expected: type[Exception]) -> None:
+def test_a_named_hub_that_cannot_be_used_is_an_error(fault: Any, expected: type[Exception]) -> None:
     session = FakeSession(HERE, fault)
     with pytest.raises(expected):
         find_named(session)
@@ -283,7 +283,7 @@ def test_a_wrong_url_and_a_missing_token_file_are_errors(tmp_path: Path) -> None
 
 
 class Beginning(FakeSession):
-    """Answers `attach` after `configurationDone`, as a launch is. Refuses the requests in `refused`."""
+    """A session that answers `attach` after `configurationDone`, and refuses the requests in `refused`."""
 
     def __init__(self, refused: str = "") -> None:
         super().__init__(HERE)
@@ -328,7 +328,7 @@ def begin(played: Beginning, token: str | None = None) -> None:
 def test_breakpoints_are_set_before_workers_run() -> None:
     played = Beginning()
     begin(played)
-    # A hub that debugged nothing before ends what this program has begun.
+    # On a hub that debugged nothing before, the program ends the session that it has begun.
     assert played.sent == [
         ("attach", {"join": True}),
         ("setBreakpoints", {}),

@@ -1,4 +1,4 @@
-"""Talking to a pdb of Ray's old debugger, which is played here; tests/ray/test_legacy_breakpoints.py has real ones."""
+"""Talking to a stand-in for a pdb of Ray's old debugger. tests/ray/test_legacy_breakpoints.py has real ones."""
 
 import asyncio
 import socket
@@ -22,8 +22,10 @@ Work = Callable[[PdbConnection], Awaitable[None]]
 
 
 class FakePdb:
-    """Sends the banner, takes the line that makes it safe, and then one line for each of `replies`. It ends after the
-    last one."""
+    """Stands in for a pdb: sends the banner, takes the line that makes it safe, then one line for each of `replies`.
+
+    After the last reply it ends.
+    """
 
     def __init__(self, *replies: str, banner: str = BANNER, safe: str = "(Pdb) ") -> None:
         self._replies = [safe, *replies]
@@ -40,7 +42,7 @@ class FakePdb:
         await writer.wait_closed()
 
     def talk(self, work: Work) -> list[str]:
-        """What the user reads of `work`."""
+        """Run `work`, and return what its user reads."""
         shown: list[str] = []
 
         async def run() -> None:
@@ -77,23 +79,23 @@ def test_a_joined_pdb_shows_where_it_stands_and_answers() -> None:
         "(Pdb) ",
         "ENTERING RECURSIVE DEBUGGER\r\n((Pdb)) ",
         "...   ",
-        f"{safe_pdb.RUNS_ON}\r\n",
+        f"{safe_pdb.CONTINUES}\r\n",
     )
     shown = fake.talk(work)
     assert shown[:2] == ["> /p/collect.py(8)collect()", "-> total += 1"]
     assert shown[2:6] == ["no end of line", "'é'", "", "after an empty line"]
-    assert shown[6:] == ["ENTERING RECURSIVE DEBUGGER", safe_pdb.RUNS_ON]
+    assert shown[6:] == ["ENTERING RECURSIVE DEBUGGER", safe_pdb.CONTINUES]
     assert fake.lines[0].startswith("!exec(")
     assert fake.lines[1:3] == ["p total\n", "p é\n"]
 
 
 @pytest.mark.parametrize("end", [*safe_pdb.ENDS, "", "half a li"])
-def test_an_end_without_a_word_is_the_death_of_the_process(end: str) -> None:
+def test_an_end_without_a_message_is_the_death_of_the_process(end: str) -> None:
     async def work(pdb: PdbConnection) -> None:
         await pdb.begin()
         await pdb.ask("n")
         assert (pdb.has_ended, pdb.has_died) == (True, end not in safe_pdb.ENDS)
-        # Who goes on all the same learns nothing new.
+        # A further command has no effect.
         await pdb.ask("n")
         assert pdb.has_ended
 
@@ -110,7 +112,7 @@ def test_a_pdb_that_cannot_be_made_safe_is_left_by_continue() -> None:
     assert fake.lines[1] == "continue\n"
 
 
-def test_who_leaves_a_safe_pdb_says_nothing() -> None:
+def test_leaving_a_safe_pdb_sends_nothing() -> None:
     async def work(pdb: PdbConnection) -> None:
         await pdb.begin()
 
@@ -123,12 +125,12 @@ def test_another_client_has_joined_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdb_connection, "PROMPT_TIMEOUT_S", 0.05)
 
     async def work(pdb: PdbConnection) -> None:
-        with pytest.raises(NotReached, match="somebody else has joined it"):
+        with pytest.raises(NotReached, match="another client may have joined it"):
             await pdb.begin()
 
     fake = FakePdb(banner="", safe="")
     fake.talk(work)
-    # If it was only late, its task runs on.
+    # If the pdb was only late, its task continues.
     assert fake.lines == ["continue\n"]
 
 
@@ -153,7 +155,7 @@ def test_whatever_comes_becomes_lines(parts: list[bytes]) -> None:
 
 
 class FakeRelay:
-    """Connects to nothing, or fails."""
+    """A relay that records what it should open, and fails if it has a `failure`."""
 
     def __init__(self, failure: OSError | None = None) -> None:
         self.opened: list[tuple[str, Mapping[str, Any]]] = []
@@ -210,10 +212,10 @@ def test_so_is_one_behind_a_firewall() -> None:
     ("node", "failure", "reason"),
     [
         ("127.0.0.1", None, r"nothing listens at 127.0.0.1:1 \(Connection refused\)"),
-        ("203.0.113.7", RelayFailed("no node here"), "reached over the relay only, which fails: no node here"),
+        ("203.0.113.7", RelayFailed("no node here"), "can be reached only over the relay, which failed: no node here"),
         ("203.0.113.7", ConnectionRefusedError("refused"), "nothing listens at port 1 of the node 203.0.113.7"),
     ],
 )
-def test_what_is_not_reached_is_said_with_the_reason(node: str, failure: OSError | None, reason: str) -> None:
+def test_a_pdb_that_is_not_reached_is_reported_with_the_reason(node: str, failure: OSError | None, reason: str) -> None:
     with pytest.raises(NotReached, match=reason):
         dial(waiting(node, "127.0.0.1", 1, external=False), FakeRelay(failure))

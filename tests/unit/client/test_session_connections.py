@@ -1,4 +1,4 @@
-"""The ways to sessions, and what is done with those that lead nowhere."""
+"""Connections to sessions, and the cleanup of sockets that no session listens on."""
 
 import asyncio
 import socket
@@ -25,8 +25,8 @@ def test_sockets_and_hubs_are_found(folder: Path) -> None:
     assert list(session_connections.find()) == [str(folder / "session-17.sock"), "ws://127.0.0.1:4711/dap"]
 
 
-def test_a_socket_that_nobody_listens_on_is_removed(folder: Path) -> None:
-    """That of an adapter that was killed."""
+def test_a_socket_without_a_listener_is_removed(folder: Path) -> None:
+    """An adapter that was killed leaves its socket."""
     folder.mkdir(mode=0o700)
     path = folder / "session-1.sock"
     with socket.socket(socket.AF_UNIX) as left:

@@ -1,4 +1,4 @@
-"""What users read where the repository is not at hand, and how they install raydap."""
+"""The texts that users read without the repository, and the commands that install raydap."""
 
 import ast
 import re
@@ -15,7 +15,7 @@ PAGES += [ROOT / "vscode-ext" / "walkthrough" / "python.md"]
 
 
 def texts(source: str) -> Iterator[str]:
-    """The strings of a Python file, without those that stand alone, as docstrings do."""
+    """Yield the strings of a Python file except docstrings and other strings that are statements."""
     tree = ast.parse(source)
     alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
@@ -25,7 +25,7 @@ def texts(source: str) -> Iterator[str]:
 
 def test_no_sentence_refers_to_a_page_of_the_repository() -> None:
     for path in PACKAGE.rglob("*.py"):
-        if not path.name.startswith("generate"):  # These write source code, whose comments may.
+        if not path.name.startswith("generate"):  # Generators write comments, which may refer to pages.
             told = [text for text in texts(path.read_text(encoding="utf-8")) if re.search(r"\bdocs/|\w\.md\b", text)]
             assert told == [], path
 
@@ -38,7 +38,7 @@ def test_no_sentence_of_the_extension_does() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_one_command_installs_raydap(page: Path) -> None:
-    """Besides: a clone takes the place of the package index, and the other extension has requirements of its own."""
+    """A clone can replace the package index, and the other extension has requirements of its own."""
     commands = set(re.findall(r"pip install ([^\n`]+)", page.read_text(encoding="utf-8")))
     assert commands <= {"raydap", ".", '"ray[default]" debugpy'}
 

@@ -1,4 +1,4 @@
-"""The files of the package are where the pages say, and their names say enough."""
+"""The files of the package are where the pages place them, and their names are unique."""
 
 import re
 from collections import Counter
@@ -13,7 +13,7 @@ DESIGN = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "design
 
 
 def test_a_module_name_is_unique_in_the_package() -> None:
-    """But for the one that Python itself imports when it begins: drivers and workers of a cluster have one each."""
+    """The exception is sitecustomize.py, which Python imports when it starts: drivers and workers have one each."""
     names = Counter(path.name for path in FILES)
     assert names.pop("sitecustomize.py") == 2
     assert [name for name, count in names.items() if count > 1] == []

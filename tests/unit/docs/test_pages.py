@@ -1,4 +1,4 @@
-"""The tables in docs/ are what the code says, and their links lead somewhere."""
+"""The tables in docs/ agree with the code, and the links have targets."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ PAGES = [DOCS.parent / "README.md", DOCS.parent / "CHANGELOG.md", *DOCS.rglob("*
 
 
 def rows(page: str, heading: str) -> list[list[str]]:
-    """The cells of the table under a heading, without its first two lines."""
+    """Return the cells of the table under a heading, without its first two lines."""
     section = (DOCS / page).read_text(encoding="utf-8").split(f"\n## {heading}\n")[1].split("\n## ")[0]
     lines = [line for line in section.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]

@@ -1,4 +1,4 @@
-"""Made-up facts: a healthy cluster of one node, and what a test changes of it."""
+"""Made-up facts about a healthy cluster of one node, and functions that change them."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -56,7 +56,7 @@ def member(
     listens: bool = True,
     **report: Any,
 ) -> Member:
-    """A worker, and what its node says of it. The pid of `w7` is 7. `peers` are connected to its debug port."""
+    """Return a worker and its node's report about it. The pid of `w7` is 7. `peers` are connected to its debug port."""
     pid = int(key[1:])
     host = f"10.0.0.{node_id[1:]}"
     worker = PausedWorker(WorkerKey(key), host, port, pid, host, node_id, worker_type)
@@ -66,7 +66,7 @@ def member(
 
 
 def with_members(*members: Member, facts: Facts = HEALTHY, **changes: Any) -> Facts:
-    """The facts with these workers on their nodes; `changes` are other fields."""
+    """Return the facts with these workers on their nodes. `changes` are other fields."""
     reports = dict(facts.reports)
     for one, process in members:
         node = reports.get(one.worker.node_id, NODE)
@@ -76,12 +76,12 @@ def with_members(*members: Member, facts: Facts = HEALTHY, **changes: Any) -> Fa
 
 
 def with_node(facts: Facts = HEALTHY, node_id: str = "n1", **changes: Any) -> Facts:
-    """The facts with another report of this node."""
+    """Return the facts with a changed report of this node."""
     report = msgspec.structs.replace(facts.reports.get(node_id, NODE), **changes)
     nodes = {**facts.nodes, node_id: f"10.0.0.{node_id[1:]}"}
     return replace(facts, nodes=nodes, reports={**facts.reports, node_id: report})
 
 
 def faults(check: Callable[[Facts], Iterable[Finding]], facts: Facts) -> list[Finding]:
-    """What it finds but what is in order."""
+    """Return the findings of a check except those that are in order."""
     return [finding for finding in check(facts) if finding.severity != "ok"]

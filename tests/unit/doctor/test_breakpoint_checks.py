@@ -1,4 +1,4 @@
-"""Why a breakpoint is not hit."""
+"""The reasons why a breakpoint is not hit."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +32,7 @@ def asked(*members: Member, line: int = 3, source: bytes = SOURCE) -> Facts:
 
 
 def having(key: str, *places: tuple[str, bool], **more: object) -> Member:
-    """A worker with an agent that may have the file at these paths, with the same text or not."""
+    """Return a worker with an agent that has the file at these paths, each with the same text or not."""
     files = {PATH: tuple(FoundFile(path, same) for path, same in places)}
     return member(key, **{"agent": True, "files": files, **more})  # type: ignore[arg-type]
 
@@ -41,14 +41,14 @@ def found(*members: Member, line: int = 3, source: bytes = SOURCE) -> list[Findi
     return faults(breakpoint_checks.breakpoints, asked(*members, line=line, source=source))
 
 
-def test_nothing_is_said_of_what_is_not_asked() -> None:
+def test_without_a_breakpoint_nothing_is_reported() -> None:
     assert list(breakpoint_checks.breakpoints(with_members(having("w1")))) == []
 
 
 def test_a_worker_with_the_file_and_an_agent_stops() -> None:
     assert found(having("w1", (PATH, True))) == []
     (told,) = breakpoint_checks.breakpoints(asked(having("w1", (PATH, True))))
-    assert told.what.startswith("It stops w1 (pid 1 on 10.0.0.1) at train.py:3, while raydap is attached")
+    assert told.what.startswith("train.py:3 stops w1 (pid 1 on 10.0.0.1) at the line, if raydap is attached")
 
 
 @pytest.mark.parametrize(
@@ -65,10 +65,10 @@ def test_a_line_without_code(line: int, severity: str, said: str) -> None:
     assert said in told.what
 
 
-def test_code_of_another_language_is_said_to_be_unknown() -> None:
+def test_code_of_another_language_is_reported_as_unknown() -> None:
     for source in (b"def broken(:\n", b"\0", b"\xff\xfe"):
         (told,) = found(having("w1", (PATH, True)), source=source)
-        assert "is no Python that raydap can read" in told.what
+        assert "raydap cannot parse train.py (" in told.what
 
 
 def test_the_lines_are_those_of_nested_code_too() -> None:
@@ -82,14 +82,14 @@ def test_without_workers_the_way_is_to_prepare_them() -> None:
 
 
 def test_a_copy_of_the_working_dir_needs_the_folder() -> None:
-    """The user's own path is there, too, if the job was submitted from the same machine."""
+    """If the job was submitted from the same machine, the user's own path exists there, too."""
     copy = f"{PACKAGE}/pkg/train.py"
     (told,) = found(having("w1", (PATH, True), (copy, True), cwd=PACKAGE), having("w2", (copy, True), cwd=PACKAGE))
     assert told.severity == "warning"
     assert told.what == f"w1 (pid 1 on 10.0.0.1) and w2 (pid 2 on 10.0.0.1) run a copy, {copy}."
     assert told.what_to_do == '"workspaceFolder": "/home/me/project"'
     (told,) = found(having("w1", (copy, False), cwd=PACKAGE))
-    assert "Its text is not that of your file" in told.why
+    assert "The copy differs from your file" in told.why
 
 
 def test_another_folder_needs_a_mapping() -> None:
@@ -108,10 +108,10 @@ def test_an_installed_copy_needs_just_my_code_off() -> None:
 
 def test_the_same_path_with_another_text_shifts_the_lines() -> None:
     (told,) = found(having("w1", (PATH, False)))
-    assert "has another text than here" in told.what
+    assert "differs from the file on this machine" in told.what
 
 
-def test_a_file_that_nobody_has() -> None:
+def test_a_file_that_no_worker_has() -> None:
     (told,) = found(having("w1"), member("w2"))
     assert told.severity == "warning"
     assert told.what.startswith(f"None of 2 processes has train.py at {PATH}")
@@ -122,13 +122,13 @@ def test_workers_without_debugger_and_agent_do_not_stop() -> None:
     bare = having("w1", (PATH, True), agent=False, gdb_obstacle="gdb is not installed")
     (told,) = found(bare)
     assert told.severity == "warning"
-    assert told.what == "train.py:3 does not stop w1 (pid 1 on 10.0.0.1): no debugger and no agent is there."
+    assert told.what == "train.py:3 does not stop w1 (pid 1 on 10.0.0.1): it has neither a debugger nor an agent."
     assert "gdb is not installed" in told.why
     waiting = having("w2", (PATH, True), agent=False, port=5, paused=1)
     attached = having("w3", (PATH, True), agent=False, port=5, peers=(Peer("10.0.0.1"),))
     let_go = having("w4", (PATH, True), agent=False, port=5)
     (told,) = found(bare, waiting, attached, let_go)
-    assert "does not stop w1 (pid 1 on 10.0.0.1) and w4 (pid 4 on 10.0.0.1): " in told.what
+    assert "does not stop w1 (pid 1 on 10.0.0.1) and w4 (pid 4 on 10.0.0.1): they have" in told.what
     assert told.what_to_do == "raydap run train.py"
 
 
@@ -144,13 +144,13 @@ def test_the_program_is_that_of_the_driver(submission: str, command: str) -> Non
 
 
 def test_only_jobs_that_have_the_file_are_looked_at() -> None:
-    """Every worker of the machine has the path."""
+    """The path exists for every worker of the machine."""
     driver = having(
         "w1", (PATH, True), worker_type="DRIVER", script="/home/me/project/main.py", label=WorkerLabel(job="01")
     )
     other = having("w2", (PATH, True), agent=False, label=WorkerLabel(job="02"))
     assert found(driver, other) == []
-    # Without a driver that tells, it may be any of them.
+    # Without a driver that has the script, the file may belong to any job.
     assert len(found(other)) == 1
 
 
@@ -165,7 +165,7 @@ def test_what_a_session_could_not_set_is_looked_at() -> None:
     first, second = faults(breakpoint_checks.breakpoints, with_members(having("w1"), breakpoints=(one,)))
     assert first.what == "train.py:3 is not set in every worker: No worker has it."
     assert second.what.startswith("None of 1 process has train.py")
-    # The file of an editor on another machine is not here.
+    # The file of an editor on another machine does not exist here.
     elsewhere = replace(one, source=None)
     assert len(faults(breakpoint_checks.breakpoints, with_members(having("w1"), breakpoints=(elsewhere,)))) == 1
 

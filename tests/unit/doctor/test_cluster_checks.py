@@ -18,11 +18,11 @@ def test_a_dashboard_that_answers_is_in_order() -> None:
     facts = with_members(member("w1", paused=1), member("w2", worker_type="DRIVER"))
     (found,) = cluster_checks.dashboard(facts)
     assert found.severity == "ok"
-    assert "Ray 2.60.0, 1 node, 1 driver, 1 worker, 1 of all paused" in found.what
+    assert "Ray 2.60.0, 1 node, 1 driver, 1 worker, 1 of them paused" in found.what
 
 
 @pytest.mark.parametrize("code", [Code.NO_CLUSTER, Code.DASHBOARD_UNREACHABLE, Code.DASHBOARD_GARBAGE])
-def test_one_that_does_not_is_an_error_with_its_reason(code: Code) -> None:
+def test_a_dashboard_that_does_not_answer_is_an_error_with_its_reason(code: Code) -> None:
     (found,) = cluster_checks.dashboard(unknown(code))
     assert (found.severity, found.what) == ("error", "It says why.")
     assert found.what_to_do
@@ -30,17 +30,17 @@ def test_one_that_does_not_is_an_error_with_its_reason(code: Code) -> None:
 
 
 @pytest.mark.parametrize("code", [Code.TOKEN_WANTED, Code.TOKEN_REFUSED])
-def test_a_missing_token_is_told_once(code: Code) -> None:
+def test_a_missing_token_is_reported_once(code: Code) -> None:
     assert list(cluster_checks.dashboard(unknown(code))) == []
     (found,) = cluster_checks.token(unknown(code))
     assert found.severity == "error"
     assert found.what_to_do.startswith("export RAY_AUTH_MODE=token ")
 
 
-def test_whether_a_token_was_sent_is_told() -> None:
-    assert [found.what for found in cluster_checks.token(HEALTHY)] == ["The cluster wants no token."]
+def test_whether_a_token_was_sent_is_reported() -> None:
+    assert [found.what for found in cluster_checks.token(HEALTHY)] == ["The cluster requires no token."]
     (found,) = cluster_checks.token(replace(HEALTHY, sends_token=True))
-    assert found.what == "The cluster takes the token."
+    assert found.what == "The cluster accepts the token."
 
 
 def test_a_machine_outside_the_cluster_needs_a_hub() -> None:
@@ -50,10 +50,10 @@ def test_a_machine_outside_the_cluster_needs_a_hub() -> None:
     assert found.what_to_do == "raydap up --dashboard http://head:8265"
 
 
-def test_what_is_not_seen_is_told() -> None:
+def test_missing_facts_are_reported() -> None:
     assert faults(cluster_checks.nodes, HEALTHY) == []
     facts = with_members(member("w1", visible=False), unreported={"n2": "no answer"})
     silent, unseen = faults(cluster_checks.nodes, replace(facts, nodes={"n1": "10.0.0.1", "n2": "10.0.0.2"}))
-    assert silent.what == "Node 10.0.0.2 did not say what is there: no answer."
-    assert unseen.what == "1 process could not be looked at: w1 (pid 1 on 10.0.0.1)."
+    assert silent.what == "Node 10.0.0.2 gave no report: no answer."
+    assert unseen.what == "1 process could not be inspected: w1 (pid 1 on 10.0.0.1)."
     assert {silent.severity, unseen.severity} == {"note"}

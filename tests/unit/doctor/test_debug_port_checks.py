@@ -16,7 +16,7 @@ def test_ports_at_which_something_listens_are_in_order() -> None:
             assert faults(check, facts) == []
 
 
-def test_a_worker_whose_debugger_is_dead_waits_for_ever() -> None:
+def test_a_worker_whose_debugger_is_dead_waits_forever() -> None:
     waits, runs = member("w1", port=5, paused=1, listens=False), member("w2", port=6, listens=False)
     now, later = faults(debug_port_checks.dead_adapters, with_members(waits, runs))
     assert (now.severity, later.severity) == ("error", "warning")
@@ -51,16 +51,16 @@ def test_a_node_that_is_not_reached_directly_is_reached_over_ray() -> None:
     blocked = replace(with_node(route="timed out"), routes={"n1": "timed out"})
     (found,) = faults(debug_port_checks.routes, blocked)
     assert found.severity == "note"
-    assert found.what == "This machine does not reach the debug ports of 10.0.0.1 (timed out)."
+    assert found.what == "This machine cannot reach the debug ports of 10.0.0.1 (timed out)."
     (found,) = faults(debug_port_checks.routes, replace(blocked, local_nodes=frozenset()))
     assert (found.severity, found.what_to_do) == ("error", "raydap up --dashboard http://head:8265")
 
 
-def test_a_port_of_rays_own_does_not_tell_of_debug_ports() -> None:
+def test_a_port_of_rays_own_proves_nothing_about_debug_ports() -> None:
     outside = replace(HEALTHY, local_nodes=frozenset(), reports={})
     (found,) = faults(debug_port_checks.routes, outside)
     assert found.severity == "note"
-    assert "is not known" in found.why
+    assert "does not try the debug ports" in found.why
 
 
 def test_a_forked_child_that_waits_in_breakpoint_is_named_with_its_worker() -> None:
@@ -79,4 +79,4 @@ def test_forked_children_that_cannot_be_read_are_not_called_in_order() -> None:
     facts = with_node(forked_waits=ForkedWaits(problem="ptrace is forbidden"))
     (found,) = debug_port_checks.forked_children(facts)
     assert (found.severity, found.subject) == ("note", "10.0.0.1")
-    assert "cannot be read (ptrace is forbidden)" in found.what
+    assert "could not be inspected (ptrace is forbidden)" in found.what

@@ -21,7 +21,7 @@ def test_a_healthy_cluster_has_no_fault_and_every_check_says_so() -> None:
     findings = diagnosis.diagnose(with_members(member("w1", agent=True)))
     assert {finding.severity for finding in findings} == {"ok"}
     assert diagnosis.is_healthy(findings)
-    # What nobody has asked about, and what nobody has, is not told.
+    # No breakpoint was asked about, and no job has a runtime_env.
     silent = {"breakpoints", "runtime-env"}
     assert {finding.check for finding in findings} == {check.name for check in CHECKS} - silent
 

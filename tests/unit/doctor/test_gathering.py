@@ -1,4 +1,4 @@
-"""What is found out of a cluster whose dashboard answers, and what is missing of others."""
+"""The facts about a cluster whose dashboard answers, and the missing facts about other clusters."""
 
 import asyncio
 import socket
@@ -31,7 +31,7 @@ OWN = [
 
 @pytest.fixture(autouse=True)
 def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What was asked of nodes, and what comes back; a test changes that."""
+    """Return what nodes answer, which a test may change. The questions to them are added to it."""
     known: dict[str, Any] = {"reports": {WORKER["node_id"]: NODE}, "sessions": []}
 
     async def ask_nodes(session: str, questions: Mapping[str, Any], environ: Mapping[str, str]) -> Any:
@@ -125,7 +125,7 @@ def test_a_cluster_that_cannot_be_joined_leaves_this_machine(asked: dict[str, An
 
     facts = gather(two_nodes)
     assert facts.reports.keys() == {WORKER["node_id"]}
-    assert facts.unreported == {"ef" * 28: "the cluster cannot be joined (Version mismatch)"}
+    assert facts.unreported == {"ef" * 28: "raydap cannot join the cluster (Version mismatch)"}
 
 
 def test_without_a_node_here_a_node_is_tried_at_rays_own_port(asked: dict[str, Any]) -> None:
@@ -139,7 +139,7 @@ def test_without_a_node_here_a_node_is_tried_at_rays_own_port(asked: dict[str, A
 
         facts = gather(far)
     assert facts.routes == {WORKER["node_id"]: "Connection refused"}
-    assert "no node of the cluster runs on this machine" in facts.missing["nodes"]
+    assert "none of them runs on this machine" in facts.missing["nodes"]
     assert "questions" not in asked
 
 

@@ -1,4 +1,4 @@
-"""What raydap reaches without a breakpoint()."""
+"""The programs that raydap reaches without a breakpoint()."""
 
 import pytest
 
@@ -47,15 +47,15 @@ def test_processes_that_are_free_of_raydap_are_listed_with_the_reason() -> None:
         ("something else", ""),
     ],
 )
-def test_what_is_in_the_way_of_gdb_is_told_with_a_command(obstacle: str, command: str) -> None:
+def test_an_obstacle_to_gdb_is_reported_with_a_command(obstacle: str, command: str) -> None:
     (found,) = faults(reach_checks.reach, with_node(gdb_obstacle=obstacle))
     assert (found.severity, found.what_to_do) == ("note", command)
 
 
-def test_nodes_with_the_same_obstacle_are_told_together() -> None:
+def test_nodes_with_the_same_obstacle_are_reported_together() -> None:
     facts = with_node(gdb_obstacle="gdb is not installed on 10.0.0.1")
     (found,) = faults(reach_checks.reach, with_node(facts, "n2", gdb_obstacle="gdb is not installed on 10.0.0.2"))
-    assert found.what == 'gdb cannot help "reach": "any" on 10.0.0.1 and 10.0.0.2: gdb is not installed on the node.'
+    assert found.what == '"reach": "any" cannot use gdb on 10.0.0.1 and 10.0.0.2: gdb is not installed on the node.'
 
 
 @pytest.mark.parametrize(("version", "works"), [("13.1", False), ("14.2", True), ("unknown", True)])

@@ -1,4 +1,4 @@
-"""Time limits that go on while a worker is stopped."""
+"""Time limits that keep running while a worker is stopped."""
 
 from dataclasses import replace
 from typing import Any
@@ -21,7 +21,7 @@ def test_a_replica_of_serve_is_ended() -> None:
     facts = replace(HEALTHY, actors=(REPLICA,), deployments={"app:Model": {"health_check_timeout_s": 20.0}})
     (found,) = faults(timeout_checks.timeouts, facts)
     assert (found.severity, found.subject) == ("note", "app:Model")
-    assert "after three checks of 20 s and without one after about 18 minutes" in found.what
+    assert "after three health checks of 20 s if it defines check_health, and after about 18 minutes" in found.what
     stopped = member("w1", paused=1, label=WorkerLabel(actor="ServeReplica:app:Model"))
     (found,) = faults(timeout_checks.timeouts, with_members(stopped, facts=facts, actors=facts.actors))
     assert found.severity == "warning"
@@ -30,7 +30,7 @@ def test_a_replica_of_serve_is_ended() -> None:
 def test_a_replica_with_raised_limits_is_in_order() -> None:
     raised = replace(HEALTHY, actors=(REPLICA,), deployments={"app:Model": {"health_check_timeout_s": 7200}})
     (found,) = faults(timeout_checks.timeouts, raised)
-    assert "three checks" not in found.what
+    assert "three health checks" not in found.what
     assert faults(timeout_checks.timeouts, with_node(raised, variables=PROBES_OFF)) == []
     assert faults(timeout_checks.timeouts, replace(raised, ray_version="2.39.0")) == []
 
@@ -39,7 +39,7 @@ def with_torch(key: str, *libraries: str, **more: Any) -> Member:
     return member(key, libraries=("torch", *libraries), **more)
 
 
-def test_one_process_with_torch_waits_for_nobody() -> None:
+def test_a_single_process_with_torch_waits_for_no_other() -> None:
     assert faults(timeout_checks.timeouts, with_members(with_torch("w1"), member("w2"))) == []
 
 

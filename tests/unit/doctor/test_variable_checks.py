@@ -33,13 +33,13 @@ def test_nothing_set_is_in_order() -> None:
         assert faults(check, HEALTHY) == []
 
 
-def test_the_old_debugger_is_told_with_its_users() -> None:
+def test_the_old_debugger_is_reported_with_its_users() -> None:
     facts = with_members(member("w1", variables={"RAY_DEBUG": "legacy"}), missing={"legacy": "Ray does not answer"})
     (found,) = faults(variable_checks.legacy, facts)
     assert found.what == "RAY_DEBUG=legacy is set for w1 (pid 1 on 10.0.0.1)."
     assert "Ray does not answer" in found.why
     assert found.what_to_do == '"runtime_env": {"env_vars": {"RAY_DEBUG": "1"}}'
-    # It is no value that Ray does not know.
+    # Ray knows this value, so the spelling is right.
     assert faults(variable_checks.spelling, facts) == []
 
 
@@ -61,7 +61,7 @@ def test_a_pdb_that_is_open_to_the_network_matters_with_the_old_debugger_only() 
     assert found.severity == "warning"
 
 
-def test_a_variable_of_a_node_is_told_once() -> None:
+def test_a_variable_of_a_node_is_reported_once() -> None:
     facts = with_node(variables={"RAY_DEBGU": ""})
     members = [member(f"w{number}", variables={"RAY_DEBGU": ""}) for number in (1, 2)]
     (found,) = faults(variable_checks.spelling, with_members(*members, facts=facts))
@@ -70,7 +70,7 @@ def test_a_variable_of_a_node_is_told_once() -> None:
     assert found.what_to_do == "export RAY_DEBUG=1"
 
 
-def test_what_comes_from_the_job_is_told_of_the_job() -> None:
+def test_a_variable_from_the_job_is_reported_for_the_job() -> None:
     job = {"job_id": "01", "status": "RUNNING", "runtime_env": {"env_vars": {"RAY_DEBGU": "1"}}}
     text = '{"env_vars": {"RAY_DEBGU": "1", "RAY_DEBUG": "0"}}'
     actor = {"class_name": "Trainer", "job_id": "01", "pid": 1, "serialized_runtime_env": text}
@@ -95,7 +95,7 @@ def test_jobs_and_actors_are_looked_at_without_their_workers() -> None:
     assert faults(variable_checks.spelling, replace(HEALTHY, jobs=({**job, "status": "STOPPED"},))) == []
 
 
-def test_a_debugger_that_is_switched_off_is_told() -> None:
+def test_a_debugger_that_is_switched_off_is_reported() -> None:
     (found,) = faults(variable_checks.spelling, with_members(member("w1", variables={"RAY_DEBUG": "0"})))
     assert found.what == "RAY_DEBUG=0 is set for w1 (pid 1 on 10.0.0.1)."
     assert faults(variable_checks.spelling, with_members(member("w1", variables={"RAY_DEBUG": "1"}))) == []

@@ -12,7 +12,7 @@ from unit.doctor.made_up import HEALTHY, PYTHON, faults, member, with_members, w
 
 
 def with_python(node_id: str = "n1", **changes: str) -> Facts:
-    """A node whose workers have other versions."""
+    """Return the facts about a node whose workers have other versions."""
     versions: dict[str, Any] = {"python": "3.12.1", "ray": "2.60.0", "debugpy": "1.8.22", **changes}
     return with_node(node_id=node_id, environments={PYTHON: EnvironmentReport(**versions)})
 
@@ -54,7 +54,7 @@ def test_the_minor_version_of_python_has_to_be_the_same() -> None:
         ("1.9.1", None),
     ],
 )
-def test_debugpy_has_to_be_one_that_ray_takes(version: str, said: str | None) -> None:
+def test_debugpy_must_be_a_version_that_ray_accepts(version: str, said: str | None) -> None:
     found = faults(version_checks.debugpy, with_python(debugpy=version))
     assert [(one.severity, said in one.what) for one in found if said] == ([("error", True)] if said else [])
     assert len(found) == (said is not None)
@@ -77,7 +77,7 @@ def test_an_own_environment_without_debugpy_is_an_error() -> None:
     assert found.what_to_do.startswith('"runtime_env": {"pip": ["debugpy')
 
 
-def test_an_own_environment_that_nobody_uses_yet_is_a_note() -> None:
+def test_an_own_environment_without_workers_is_a_note() -> None:
     job = {"job_id": "01", "submission_id": "raysubmit_1", "status": "RUNNING", "runtime_env": {"conda": "other"}}
     (found,) = faults(version_checks.runtime_env, replace(HEALTHY, jobs=(job,)))
     assert (found.severity, found.subject) == ("note", "job raysubmit_1")
@@ -85,7 +85,7 @@ def test_an_own_environment_that_nobody_uses_yet_is_a_note() -> None:
     actor = {"class_name": "Trainer", "serialized_runtime_env": '{"image_uri": "x"}'}
     (found,) = faults(version_checks.runtime_env, replace(HEALTHY, actors=(actor,)))
     assert found.subject == "actor Trainer"
-    # What pip installs comes on top of the cluster's packages.
+    # pip adds its packages to the packages of the cluster.
     assert faults(version_checks.runtime_env, replace(HEALTHY, jobs=({**job, "runtime_env": {"pip": ["x"]}},))) == []
 
 

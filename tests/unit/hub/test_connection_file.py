@@ -1,4 +1,4 @@
-"""Connection files: where they are, who can read them, and which one is meant."""
+"""Connection files: their folder, their permissions, and the choice among several."""
 
 import os
 import stat
@@ -53,7 +53,7 @@ def test_without_a_home_folder_it_is_in_tmp(home: str, tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
     monkeypatch.setattr(os, "getuid", lambda: f"test-{tmp_path.name}")
-    with pytest.raises(PermissionError, match="not a folder of yours") as caught:  # That is no number.
+    with pytest.raises(PermissionError, match="not a folder of yours") as caught:  # This id is no number.
         runtime_folder.directory({"HOME": home})
     Path(caught.value.filename).rmdir()
     assert caught.value.filename == f"/tmp/raydap-test-{tmp_path.name}"
@@ -131,7 +131,7 @@ def test_the_url_is_what_connect_takes(host: str, tls: bool, url: str) -> None:
     assert ConnectionInfo(host=host, port=4711, tls=tls, token=None, pid=0).url == url
 
 
-def test_who_listens_everywhere_is_reached_on_loopback() -> None:
+def test_a_hub_that_listens_everywhere_is_reached_on_loopback() -> None:
     assert [connection_file.reachable(host) for host in ("0.0.0.0", "::", "10.0.0.7")] == [
         "127.0.0.1",
         "::1",

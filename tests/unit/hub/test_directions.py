@@ -1,4 +1,4 @@
-"""How a hub is reached."""
+"""The ways to reach a hub."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ def test_a_hub_of_this_machine_is_reached_directly(listener: socket.socket, host
 
 
 def test_loopback_of_another_machine_is_not_tried(listener: socket.socket) -> None:
-    """Something of this machine listens there, which is not the hub."""
+    """A program of this machine listens there, which is not the hub."""
     port = listener.getsockname()[1]
     assert asyncio.run(directions.direct_host(hub("127.0.0.1", port, node="192.0.2.1"))) is None
 
@@ -43,7 +43,7 @@ def test_the_tunnels_lead_to_where_the_hub_listens() -> None:
     kubectl = "kubectl port-forward pod/head-x7 4711:4711"
     assert directions.tunnels(hub("127.0.0.1")) == ["ssh -N -L 4711:127.0.0.1:4711 USER@10.0.0.7", kubectl]
     assert directions.tunnels(hub("0.0.0.0")) == ["ssh -N -L 4711:127.0.0.1:4711 USER@10.0.0.7", kubectl]
-    # The pod's own loopback is all that kubectl forwards to.
+    # kubectl forwards only to the pod's own loopback.
     assert directions.tunnels(hub("10.0.0.7")) == ["ssh -N -L 4711:10.0.0.7:4711 USER@10.0.0.7"]
     assert directions.tunnels(hub("::1"))[0] == "ssh -N -L 4711:[::1]:4711 USER@10.0.0.7"
 

@@ -1,4 +1,4 @@
-"""Addresses of hubs, and what is said when there is none."""
+"""Addresses of hubs, and the message when there is no hub."""
 
 import asyncio
 import socket
@@ -34,20 +34,20 @@ def test_addresses(url: str, expected: HubAddress) -> None:
         ("hub", "no host and port"),
         ("4711", "no host and port"),
         ("hub:0", "no host and port"),
-        ("hub:4711:1", "is no URL"),
-        ("hub:4711/other", "leads to no hub"),
-        ("secret@hub:4711", "holds no token"),
+        ("hub:4711:1", "is not a URL"),
+        ("hub:4711/other", "the path of a hub is /dap"),
+        ("secret@hub:4711", "cannot contain a token"),
         ("http://hub:4711", "does not begin with ws://"),
         ("", "no host and port"),
         ("ws://hub", "no host and port"),
         ("ws://:4711", "no host and port"),
         ("tcp://hub:0", "no host and port"),
-        ("ws://hub:99999", "is no URL"),
-        ("ws://[::1:1", "is no URL"),
-        ("ws://hub:1/other", "leads to no hub"),
-        ("tcp://hub:1/dap", "leads to no hub"),
-        ("ws://secret@hub:1", "holds no token"),
-        ("ws://hub:1/dap?token=secret", "holds no token"),
+        ("ws://hub:99999", "is not a URL"),
+        ("ws://[::1:1", "is not a URL"),
+        ("ws://hub:1/other", "the path of a hub is /dap"),
+        ("tcp://hub:1/dap", "a hub's TCP address has no path"),
+        ("ws://secret@hub:1", "cannot contain a token"),
+        ("ws://hub:1/dap?token=secret", "cannot contain a token"),
     ],
 )
 def test_what_is_no_address_is_refused(url: str, told: str) -> None:
@@ -78,7 +78,7 @@ def test_the_token_is_that_of_the_environment_else_of_the_connection_file(tmp_pa
 
 
 @pytest.mark.parametrize("scheme", ["ws", "wss", "tcp", "tcps"])
-def test_nobody_there_is_one_sentence(scheme: str) -> None:
+def test_an_unreachable_hub_is_one_sentence(scheme: str) -> None:
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         where = hub_address.parse(f"{scheme}://127.0.0.1:{bound.getsockname()[1]}")
@@ -88,11 +88,11 @@ def test_nobody_there_is_one_sentence(scheme: str) -> None:
     assert f"The hub at {where.url} cannot be reached (Connection refused)" in str(failed.value)
 
 
-def test_an_authority_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_an_authority_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "none"
     with pytest.raises(ProblemError, match=r"--tls-ca\) cannot be read: No such file") as failed:
         asyncio.run(hub_address.dial(hub_address.parse("wss://127.0.0.1:1"), None, str(path), print, print))
     assert failed.value.problem.code is Code.BAD_ARGUMENT
     path.write_text("nothing")
-    with pytest.raises(ProblemError, match="holds no certificate"):
+    with pytest.raises(ProblemError, match="contains no PEM certificate"):
         asyncio.run(hub_address.dial(hub_address.parse("wss://127.0.0.1:1"), None, str(path), print, print))

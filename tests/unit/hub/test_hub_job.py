@@ -27,7 +27,7 @@ SERVES = "raydap serving on 127.0.0.1:4711\n"
 
 
 class Cluster:
-    """The Jobs API. A submitted job writes `log`, and ends at once with `code` unless that is None."""
+    """A Jobs API. A submitted job writes `log`, and ends at once with `code` unless that is None."""
 
     def __init__(self, fake: FakeDashboard, log: str, code: int | None = None, never_ran: str = "") -> None:
         self.fake = fake
@@ -81,7 +81,7 @@ class Cluster:
 
 @pytest.fixture
 def play(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Cluster]:
-    """`play(script, log, ...)` runs `await script(cluster, rest)` and returns the Cluster."""
+    """Return `play(script, log, ...)`, which runs `await script(cluster, rest)` and returns the Cluster."""
 
     def run(script: Callable[[Cluster, Rest], Awaitable[None]], log: str = "", **more: Any) -> Cluster:
         async def main() -> Cluster:
@@ -153,7 +153,7 @@ def test_only_hubs_that_run_are_found(play: Callable[..., Cluster]) -> None:
     async def script(cluster: Cluster, rest: Rest) -> None:
         cluster.add("users", {"raydap": "no"})
         cluster.add("plain", None)
-        # What a hostile dashboard could answer. The name would be that of a file to remove.
+        # A hostile dashboard could answer this. raydap would remove the file of this name.
         cluster.add("../../settings", hub_job.METADATA)
         cluster.jobs["number"] = {"type": "SUBMISSION", "submission_id": 7, "metadata": [["raydap", "hub"]]}
         cluster.jobs["none"] = None  # type: ignore[assignment]
@@ -167,7 +167,7 @@ def test_only_hubs_that_run_are_found(play: Callable[..., Cluster]) -> None:
     assert play(script).jobs["users"]["status"] == "RUNNING"
 
 
-def test_who_looks_at_the_same_time_can_start_one_hub_only(play: Callable[..., Cluster]) -> None:
+def test_callers_at_the_same_time_start_only_one_hub(play: Callable[..., Cluster]) -> None:
     async def script(cluster: Cluster, rest: Rest) -> None:
         name = (await hub_job.find_hubs(rest)).next_name
         assert (await hub_job.find_hubs(rest)).next_name == name
@@ -214,8 +214,10 @@ def test_the_package_goes_along_and_pip_only_if_wanted() -> None:
 
 
 def test_pip_installs_what_the_package_depends_on() -> None:
-    """Ray is the cluster's own, debugpy that of its workers, rich and prompt_toolkit are for the terminal, pygls for
-    editors."""
+    """The cluster has its own Ray, and the workers their own debugpy.
+
+    rich and prompt_toolkit are only for the terminal, pygls only for editors.
+    """
     project = (Path(__file__).parents[3] / "pyproject.toml").read_text()
     dependencies = re.search(r"^dependencies = (\[.*?^\])", project, re.DOTALL | re.MULTILINE)
     assert dependencies is not None

@@ -1,4 +1,4 @@
-"""Tokens: what is taken for one, who is let in, and how long who is not has to wait."""
+"""Tokens: their form, the clients that they admit, and the delay after a wrong one."""
 
 import asyncio
 from pathlib import Path
@@ -68,7 +68,7 @@ def test_only_the_right_token_is_accepted() -> None:
     assert verifier.token_required
 
 
-def test_without_a_digest_everybody_is() -> None:
+def test_without_a_digest_every_client_is_admitted() -> None:
     assert TokenVerifier(None).accepts(None)
     assert TokenVerifier(None).accepts("any")
     assert not TokenVerifier(None).token_required

@@ -1,4 +1,4 @@
-"""The status of a machine, put together from what its parts say."""
+"""The status of a machine, composed of the reports of its parts."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ from unit.cluster.fake_dashboard import WORKER, FakeDashboard, listing
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What clusters_here.all_here returns of this machine; a test fills it in."""
+    """Return the answer of clusters_here.all_here about this machine, for the test to fill in."""
     found: dict[str, Any] = {"clusters": [], "processes": []}
 
     async def query(question: Mapping[str, Any], *_: object) -> Any:
@@ -70,7 +70,7 @@ def test_a_worker_of_this_machine_whose_debug_port_is_closed_is_stuck(
                 fake.answers["/api/v0/tasks"] = listing([{"worker_id": "dead", "func_or_class_name": "collect"}])
                 machine["clusters"] = [cluster(fake.url)]
                 (status,) = (await machine_status.look(None, environ)).clusters
-                # Nobody has connected.
+                # raydap has not connected to it.
                 alive.setblocking(False)
                 with pytest.raises(BlockingIOError):
                     alive.accept()
@@ -87,7 +87,7 @@ def test_a_worker_of_this_machine_whose_debug_port_is_closed_is_stuck(
 def test_a_dashboard_that_does_not_answer_is_a_line(
     machine: dict[str, Any], environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also one that takes connections and stays silent."""
+    """The same is true of a dashboard that accepts connections and never answers."""
     monkeypatch.setattr(machine_status, "CLUSTER_TIMEOUT_S", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent, socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
@@ -159,11 +159,11 @@ def test_hubs_are_known_by_their_files_and_their_processes(machine: dict[str, An
     ]
 
 
-def test_what_fails_is_told_beside_what_is_known(machine: dict[str, Any], environ: dict[str, str]) -> None:
+def test_failures_are_reported_beside_the_known_facts(machine: dict[str, Any], environ: dict[str, str]) -> None:
     connection_file.write(ConnectionInfo("192.0.2.1", 4711, False, "t", 0), environ=environ)
     machine["failure"] = "no answer within 10 s"
     found = look(environ)
-    assert found.problem == "The processes of this machine are not known: no answer within 10 s."
+    assert found.problem == "The processes of this machine cannot be listed: no answer within 10 s."
     assert [hub.url for hub in found.hubs] == ["ws://192.0.2.1:4711/dap"]
 
 
@@ -198,4 +198,4 @@ def test_a_named_cluster_that_does_not_answer_is_not_waited_for(
     monkeypatch.setattr(dashboard_address, "resolve", hang)
     monkeypatch.setattr(machine_status, "NAMED_TIMEOUT_S", 0.01)
     (found,) = look(environ, "10.0.0.9:6379").clusters
-    assert (found.dashboard, found.problem) == ("10.0.0.9:6379", "Ray has not answered there within 0.01 s.")
+    assert (found.dashboard, found.problem) == ("10.0.0.9:6379", "Ray did not answer at this address within 0.01 s.")

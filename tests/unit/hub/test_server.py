@@ -1,4 +1,4 @@
-"""What a hub refuses before it listens."""
+"""The arguments that a hub refuses before it listens."""
 
 import asyncio
 from pathlib import Path
@@ -26,7 +26,7 @@ def test_loopback_needs_no_token(host: str) -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.7", "fe80::1", "hub.example", "localhost.example", ""])
 def test_other_addresses_need_one_and_warn_without_tls(host: str) -> None:
-    with pytest.raises(StartRefused, match="Without a token raydap listens on loopback only"):
+    with pytest.raises(StartRefused, match="Without a token raydap listens only on loopback"):
         server.check(options(host=host, digest=None))
     (warning,) = server.check(options(host=host))
     assert "without TLS" in warning
@@ -44,7 +44,7 @@ def test_files_of_tls_are_named_when_they_are_no_good(certificate: Certificate, 
     with pytest.raises(StartRefused, match=r"none\" \(--tls-key\) cannot be read: No such file"):
         server.tls_context(path, none)
     for one, other in ((path, path), (key, key), (key, path), (path, str(certificate.locked_key))):
-        with pytest.raises(StartRefused, match="no certificate with its unencrypted key"):
+        with pytest.raises(StartRefused, match="are not a certificate and its unencrypted key"):
             server.tls_context(one, other)
 
 

@@ -1,4 +1,4 @@
-"""What an editor hears through `raydap connect`, above all when the hub has gone."""
+"""The messages that an editor gets through `raydap connect`, above all after the hub has gone."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ WAIT = 30.0
 
 
 class Side:
-    """Stands in for a peer and keeps what is sent to it."""
+    """Stands in for a peer and keeps the sent messages."""
 
     def __init__(self) -> None:
         self.sent: list[bytes] = []
@@ -33,7 +33,7 @@ class Side:
 
 
 class Scene:
-    """A proxy between two sides. `hub_lives` is the answer to whether the hub answers a new connection."""
+    """A proxy between an editor and a hub. `hub_lives` is whether the hub answers a new connection."""
 
     def __init__(self, token: str | None = None, problem: Problem | None = None) -> None:
         self.said: list[str] = []
@@ -60,7 +60,7 @@ class Scene:
         return messages
 
     async def lost(self, hub_lives: bool = True) -> None:
-        """The connection to the hub is lost, and the proxy has found out whether it lives."""
+        """End the connection to the hub, and wait until the proxy has checked whether the hub still answers."""
         self.proxy.hub_gone("connection reset")
         self.hub_lives.set_result(hub_lives)
         looking = self.proxy._looking
@@ -109,11 +109,17 @@ def test_the_token_goes_into_attach_and_launch_unless_the_editor_has_its_own() -
 @pytest.mark.parametrize(
     ("lives", "told"),
     [
-        (True, "The connection to the hub at tcp://hub:1 is lost (connection reset), but the hub runs; start again"),
-        (False, "The hub at tcp://hub:1 is gone (connection reset): it has ended, or its port is no longer forwarded;"),
+        (
+            True,
+            "The connection to the hub at tcp://hub:1 is lost (connection reset), but the hub still runs; start the",
+        ),
+        (
+            False,
+            "The hub at tcp://hub:1 no longer answers (connection reset): it has ended, or its port is no longer",
+        ),
     ],
 )
-def test_a_hub_that_is_lost_is_told_once_and_everything_open_is_answered(lives: bool, told: str) -> None:
+def test_a_hub_that_is_lost_is_reported_once_and_everything_open_is_answered(lives: bool, told: str) -> None:
     async def script() -> None:
         scene = Scene()
         scene.ask(1, "initialize")
@@ -128,7 +134,7 @@ def test_a_hub_that_is_lost_is_told_once_and_everything_open_is_answered(lives: 
         assert threads["body"]["error"]["id"] == Code.HUB_LOST
         assert output["body"]["category"] == "important"
         assert output["body"]["output"].startswith(told)
-        assert ("start again" in output["body"]["output"]) is lives
+        assert ("start the session again" in output["body"]["output"]) is lives
         assert output["body"]["output"].endswith("[raydap 5003]\n")
         assert terminated["event"] == "terminated"
         scene.ask(4, "threads")
@@ -186,8 +192,8 @@ def test_a_hub_that_ended_the_session_may_go() -> None:
     run(script)
 
 
-def test_after_disconnect_nothing_is_said() -> None:
-    """Nor of a `continue` that was under way: dap-mode sends both at once."""
+def test_after_disconnect_nothing_is_sent() -> None:
+    """A pending `continue` gets no message either, because dap-mode sends both requests at once."""
 
     async def script() -> None:
         scene = Scene()
@@ -277,7 +283,7 @@ def same_version(**more: Any) -> dict[str, Any]:
         ({"version": 7, "protocol": "odd"}, r"The hub at tcp://hub:1 is older than this raydap"),
     ],
 )
-def test_a_hub_of_another_version_is_told_and_the_session_goes_on(server: Any, told: str) -> None:
+def test_a_hub_of_another_version_is_reported_and_the_session_continues(server: Any, told: str) -> None:
     async def script() -> None:
         scene = Scene()
         scene.ask(1, "initialize")

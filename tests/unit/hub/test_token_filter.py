@@ -16,7 +16,7 @@ WAIT = 30.0
 
 
 class SlowVerifier(TokenVerifier):
-    """Its delay lasts until the test ends it."""
+    """A verifier whose delay lasts until the test ends it."""
 
     def __init__(self) -> None:
         super().__init__(hub_token.digest("right"))
@@ -50,7 +50,7 @@ class Scene:
             self.filter.receive(message)
 
     async def end_delay(self) -> None:
-        """Ends the delay and waits for what comes of it."""
+        """End the delay, and wait for its effects."""
         self.more.clear()
         self.verifier.over.set()
         await asyncio.wait_for(self.more.wait(), WAIT)
@@ -178,7 +178,7 @@ def test_a_client_that_sends_on_and_on_during_the_delay_is_refused() -> None:
         scene.take(request("attach", token="wrong"), *[request("threads")] * 99)
         assert scene.happened == []
         scene.take(request("threads"))
-        assert scene.happened == [("refused", "sent too much without the right token")]
+        assert scene.happened == [("refused", "sent too many messages without the right token")]
 
     run(script)
 

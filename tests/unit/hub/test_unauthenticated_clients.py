@@ -1,4 +1,4 @@
-"""A client without the token costs a hub little: bytes, messages, answers, time, also before TLS."""
+"""A client without the token costs a hub few bytes, messages, answers and little time, even before TLS."""
 
 import asyncio
 import ssl
@@ -46,7 +46,7 @@ def test_a_client_without_the_token_that_does_not_read_is_ended(monkeypatch: pyt
         await scene.speak(message("initialize"))
         await scene.heard()
         scene.clients.peers[0].send(b"x" * (8 * 1024 * 1024))
-        assert await asyncio.wait_for(scene.clients.gone.get(), WAIT) == "does not read"
+        assert await asyncio.wait_for(scene.clients.gone.get(), WAIT) == "does not read its messages"
 
     run(script)
 
@@ -58,7 +58,7 @@ def test_a_silent_connection_counts_before_its_tls_handshake(
         silent = [await scene.speak() for _ in range(2)]
         reader, _ = await scene.speak()
         assert await ended(reader)
-        # A handshake that fails makes room.
+        # A failed handshake makes room for another connection.
         for refused, refused_writer in silent:
             refused_writer.write(b"GET / HTTP/1.1\r\n\r\n")
             assert await ended_with(refused) == b""
@@ -76,7 +76,7 @@ def test_a_silent_connection_counts_before_its_tls_handshake(
 
 
 async def ended_with(reader: asyncio.StreamReader) -> bytes:
-    """Return what came that is no alert of TLS's, until the connection ended."""
+    """Return the bytes until the connection ends, or none if they are an alert of TLS."""
     try:
         data = await asyncio.wait_for(reader.read(), WAIT)
     except ConnectionResetError:

@@ -30,7 +30,7 @@ def test_what_only_looks_like_an_id_has_no_rule() -> None:
 
 
 def test_every_rule_leads_to_an_id() -> None:
-    """No type without ids is listed, and each reference can be followed."""
+    """Every listed type contains ids, and every reference leads to a listed type."""
     leads = {name for name, rules in RULES.items() if any(not isinstance(rule, Ref) for rule in rules.values())}
     for _ in RULES:
         leads |= {

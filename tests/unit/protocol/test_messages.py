@@ -17,7 +17,7 @@ def test_a_type_has_the_keys_of_its_schema(name: str) -> None:
         required |= this.required
         this = OBJECTS[this.base] if this.base else None
     written = getattr(messages, name)
-    # Resolving the hints also shows that every type that is mentioned exists.
+    # Resolving the hints also checks that every referenced type exists.
     assert set(get_type_hints(written)) == keys
     assert written.__required_keys__ == required
 

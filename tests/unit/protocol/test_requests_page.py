@@ -1,4 +1,4 @@
-"""docs/requests.md, held against the types that are declared in raydap_messages.py."""
+"""docs/requests.md agrees with the types that are declared in raydap_messages.py."""
 
 import re
 from pathlib import Path
@@ -53,7 +53,7 @@ PAGE = (Path(__file__).parents[3] / "docs" / "requests.md").read_text(encoding="
 
 
 def documented(name: str) -> dict[str, str]:
-    """The fields of an interface of the page, without its comments."""
+    """Return the fields of an interface on the page, without their comments."""
     found = re.search(rf"^interface {name} {{\n(.*?)^}}", PAGE, re.MULTILINE | re.DOTALL)
     assert found is not None, name
     return dict(re.findall(r"^  (\w+\??): ([^;]+);", found[1], re.MULTILINE))
@@ -90,7 +90,7 @@ def test_a_request_is_on_the_page_with_its_arguments(name: str) -> None:
         assert f"`{name}`, without arguments," in PAGE
         return
     (row,) = re.findall(rf"^\| `{name}` \| ([^|]*) \|", PAGE, re.MULTILINE)
-    # A choice is among them, too.
+    # The values of a choice are among the names, too.
     named = re.findall(r"`(\w+)`", row)
     assert [name for name in named if name not in ("next", "stepIn", "stepOut", "folded", "svg")] == [
         field.rstrip("?") for field in fields(arguments)

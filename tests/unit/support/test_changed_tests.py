@@ -1,4 +1,4 @@
-"""Which tests a change needs, in this project and in a small repository."""
+"""The tests that a change requires, in this project and in a small repository."""
 
 import shutil
 import subprocess
@@ -103,7 +103,7 @@ def test_the_table_leads_to_folders_that_exist_and_contributing_shows_it() -> No
 
 @pytest.fixture
 def git(tmp_path: Path) -> Callable[..., str]:
-    """`git(*args)` runs git in a repository with one commit on main."""
+    """Return `git(*args)`, which runs git in a repository with one commit on main."""
     if shutil.which("git") is None:
         pytest.skip("git is not installed")
 

@@ -1,4 +1,4 @@
-"""Which files depend on which, in a small project."""
+"""The dependencies between files, in a small project."""
 
 from pathlib import Path
 
@@ -46,7 +46,7 @@ def test_names_start_in_the_source_folders() -> None:
         ("adapter/raydap/core/bridge.py", ["playbook/test_stops.py"]),
         ("adapter/raydap/core/state.py", ["playbook/test_stops.py", "unit/test_sets.py", "unit/test_state.py"]),
         ("adapter/raydap/core/flows.py", ["unit/test_sets.py"]),
-        # A package runs when a module of it is imported.
+        # Importing a module runs its packages, too.
         ("adapter/raydap/core/__init__.py", ["playbook/test_stops.py", "unit/test_sets.py", "unit/test_state.py"]),
         ("adapter/raydap/core/sets/__init__.py", ["unit/test_sets.py"]),
         ("docs/examples/dap_client.py", ["playbook/test_stops.py", "unit/test_sets.py", "unit/test_state.py"]),

@@ -1,4 +1,4 @@
-"""The scripts in .ci, in a folder whose path has a space, on a machine where programs are missing."""
+"""The scripts in .ci, in a folder whose path has a space, on a machine that lacks programs."""
 
 import os
 import re
@@ -30,7 +30,7 @@ def checkout(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(checkout: Path) -> Run:
-    """`run(script, *arguments, NAME=value, ...)` runs a script of .ci. On its PATH are only TOOLS."""
+    """Return `run(script, *arguments, NAME=value, ...)`, which runs a script of .ci with only TOOLS on its PATH."""
     tools = checkout.parent / "bin"
     tools.mkdir()
     for tool in TOOLS:
@@ -47,7 +47,7 @@ def run(checkout: Path) -> Run:
 
 
 def python_in(folder: Path) -> Path:
-    """Create a command that is this Python."""
+    """Create a command that runs this Python."""
     folder.mkdir(parents=True)
     python = folder / "python"
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')

@@ -1,4 +1,4 @@
-"""Which processes a test session takes for its own, also where pytest-xdist runs several workers."""
+"""The processes that a test session regards as its own, also with several workers of pytest-xdist."""
 
 import os
 import select
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc").exists(), reason="processes ar
 
 @pytest.fixture
 def start(children: ExitStack) -> Callable[[str], int]:
-    """`start(mark)` starts a process with this mark and returns its pid; it ends with the test."""
+    """Return `start(mark)`, which starts a process with this mark and returns its pid. It ends with the test."""
 
     def start(mark: str) -> int:
         child = children.enter_context(
@@ -30,7 +30,7 @@ def start(children: ExitStack) -> Callable[[str], int]:
             )
         )
         assert child.stdout is not None
-        child.stdout.readline()  # Its environment cannot be read before it runs.
+        child.stdout.readline()  # Its environment can be read only once it runs.
         return child.pid
 
     return start
@@ -77,7 +77,7 @@ def test_an_adapter_that_debugpy_leaves_is_ended_and_is_not_the_fault_of_a_test(
 
 
 def alive(pid: int) -> bool:
-    """Return whether a process runs; wait for the end of one that was killed."""
+    """Return whether a process runs, after waiting for the end of a killed process."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:

@@ -15,7 +15,7 @@ RAY = "tests/ray/test_b.py::test_two"
 
 
 class FakeTerminal:
-    """Stands in for pytest's TerminalReporter, and for the cache and the configuration that lead to it."""
+    """Stands in for pytest's TerminalReporter, with the cache and configuration that are reached through it."""
 
     isatty = False
 
@@ -65,7 +65,7 @@ def test_a_line_estimates_what_is_left_from_the_last_run(terminal: Any) -> None:
     progress.known[f"{RAY}[again]"] = 200.0
     progress._expect([UNIT, RAY, f"{RAY}[again]"])
     assert progress.line() == "0 %: 0 of 3 tests have ended, 0 failed, about 5 min left"
-    # The first test takes two seconds and not one hundred.
+    # The first test takes two seconds, not one hundred.
     progress.pytest_runtest_logreport(report(RAY))
     assert progress.line() == "33 %: 1 of 3 tests have ended, 0 failed, less than a minute left"
     for each in (UNIT, f"{RAY}[again]"):

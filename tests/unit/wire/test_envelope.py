@@ -84,7 +84,7 @@ def test_what_is_no_message_is_refused_in_one_sentence(data: bytes, text: str) -
 
 
 def test_a_lone_surrogate_stays_an_escape() -> None:
-    """As debugpy answers a failed evaluate: neither the message nor the body is UTF-8."""
+    """debugpy answers a failed evaluate like this: neither the message nor the body is UTF-8."""
     message = read(
         b'{"seq":1,"type":"response","request_seq":2,"success":false,"command":"evaluate",'
         b'"message":"no \\udc80","body":{"result":"\\udc80 \xc3\xa4"}}'

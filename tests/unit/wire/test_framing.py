@@ -72,7 +72,7 @@ def test_headers_that_are_understood(feed: Feed, header: bytes) -> None:
     ],
 )
 def test_what_is_no_dap_is_refused_as_soon_as_it_shows(feed: Feed, data: bytes, text: str) -> None:
-    """The messages before the fault are handed over with the error, and the decoder stays broken."""
+    """The error contains the messages before the fault, and the decoder stays broken."""
     decoder = Decoder(max_body=100)
     with pytest.raises(FramingError) as caught:
         feed(encode(b"{}") + encode(b"[]") + data, decoder)

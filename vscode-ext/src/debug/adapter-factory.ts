@@ -1,4 +1,4 @@
-/** Starts raydap for a session. */
+/** The command that starts raydap for a debug session. */
 
 import * as vscode from 'vscode';
 
@@ -7,26 +7,29 @@ import type { TokenStore } from '../model/token-store';
 import { adapterCommand, connectCommand, type Command } from '../process/command';
 import { PYTHON } from './configuration-provider';
 
+/** The factory that VS Code uses to start the adapter of a session. */
 export class AdapterFactory implements vscode.DebugAdapterDescriptorFactory {
   constructor(
     private readonly tokens: TokenStore,
+    /** The log file of the adapters. */
     private readonly log: vscode.Uri,
+    /** The folder of the extension. */
     private readonly extension: vscode.Uri,
   ) {}
 
-  /** VS Code does not call this for a configuration with `debugServer`. */
+  /** Return the command that VS Code runs. VS Code does not call this for a configuration with `debugServer`. */
   async createDebugAdapterDescriptor(session: vscode.DebugSession): Promise<vscode.DebugAdapterDescriptor> {
     const { configuration, workspaceFolder } = session;
     const { command, args, env } = await this.command(configuration[PYTHON] as string, configuration, workspaceFolder);
     return new vscode.DebugAdapterExecutable(command, [...args], { env: { ...env }, cwd: this.cwd });
   }
 
-  /** A folder without Python files of the user: `python -m` imports from its working directory first. */
+  /** The working directory of raydap. It has no Python files of the user, which `python -m` would import first. */
   get cwd(): string {
     return this.extension.fsPath;
   }
 
-  /** The command line for this configuration. It uses only the hub or the cluster of the configuration. */
+  /** Return the command for a configuration. Its hub or cluster comes from the configuration, not from the settings. */
   async command(
     python: string,
     configuration: Partial<Configuration>,
@@ -37,7 +40,7 @@ export class AdapterFactory implements vscode.DebugAdapterDescriptorFactory {
       return connectCommand(python, hub, await this.tokens.get(hub));
     }
     const verbose = vscode.workspace.getConfiguration('raydap', folder).get('verboseLog', false);
-    // VS Code names a folder for logs, and the extension has to make it.
+    // VS Code only gives the path of the log folder; the extension must create it.
     await vscode.workspace.fs.createDirectory(vscode.Uri.joinPath(this.log, '..'));
     const token = await this.tokens.get(clusterAddressOf(configuration));
     return adapterCommand(python, { file: this.log.fsPath, verbose }, token);

@@ -1,4 +1,6 @@
-/** Offers debug configurations, fills them in, and starts no session that cannot work. */
+/**
+ * Debug configurations: which ones are offered, how they are completed, and what is checked before a session starts.
+ */
 
 import * as vscode from 'vscode';
 
@@ -18,15 +20,17 @@ import type { ProblemDialog } from './problem-dialog';
 import { findSelectedInterpreter } from './selected-interpreter';
 import { askHubToken } from './token-prompt';
 
-/** The key with the interpreter that was checked; the adapter factory reads it. */
+/** The configuration key that holds the path of the checked interpreter. AdapterFactory reads it. */
 export const PYTHON = '__python';
 
+/** The provider that offers, completes and checks configurations of the type raydap. */
 export class ConfigurationProvider implements vscode.DebugConfigurationProvider {
   constructor(
     private readonly tokens: TokenStore,
     private readonly problems: ProblemDialog,
   ) {}
 
+  /** Return the configurations that VS Code offers for a new launch.json and in *Run and Debug*. */
   provideDebugConfigurations(folder: vscode.WorkspaceFolder | undefined): vscode.DebugConfiguration[] {
     const cwd = folder === undefined ? '${fileDirname}' : '${workspaceFolder}';
     return OFFERED.map(({ configuration }) =>
@@ -34,6 +38,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     );
   }
 
+  /** Complete a configuration with the defaults. VS Code replaces variables such as `${workspaceFolder}` after this. */
   async resolveDebugConfiguration(
     folder: vscode.WorkspaceFolder | undefined,
     given: vscode.DebugConfiguration,
@@ -51,7 +56,10 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     return chosen && withDefaults(chosen, defaults);
   }
 
-  /** Returns undefined after a message of ours: VS Code then ends the start without a message of its own. */
+  /**
+   * Check a configuration, and add the interpreter to it. Return undefined if a message has been shown: VS Code then
+   * cancels the start without a message of its own.
+   */
   async resolveDebugConfigurationWithSubstitutedVariables(
     folder: vscode.WorkspaceFolder | undefined,
     substituted: vscode.DebugConfiguration,
@@ -81,7 +89,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
   }
 }
 
-/** Refuses a run without debugging. VS Code sends it for Ctrl+F5. */
+/** Refuse to run a program without debugging, which VS Code requests for Ctrl+F5, and offer to debug it. */
 function offerDebugging(folder: vscode.WorkspaceFolder | undefined, given: vscode.DebugConfiguration): void {
   const button = 'Start Debugging';
   const text =
@@ -94,12 +102,17 @@ function offerDebugging(folder: vscode.WorkspaceFolder | undefined, given: vscod
   showingError(ask());
 }
 
-/** Asks the user after F5 without a launch.json. Offers to run a file only if one is open. */
+/**
+ * Let the user choose what to debug without a launch.json. Offer to run a file only if a Python file is being edited.
+ */
 async function chooseConfiguration(): Promise<Configuration | undefined> {
   const editing = vscode.window.activeTextEditor?.document.languageId === 'python';
   const items = OFFERED.filter(({ configuration }) => editing || configuration.request === 'attach').map(
     ({ configuration, detail }) => ({ label: configuration.name, detail, configuration }),
   );
-  const chosen = await vscode.window.showQuickPick(items, { title: 'Debug with Ray', placeHolder: 'What to debug' });
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: 'Debug with Ray',
+    placeHolder: 'Select what to debug',
+  });
   return chosen && { ...chosen.configuration };
 }

@@ -1,4 +1,4 @@
-/** Shows a problem as one message, and performs the action that the user chooses. */
+/** Messages about problems, with buttons for the actions that may help. */
 
 import * as vscode from 'vscode';
 
@@ -12,22 +12,23 @@ import { showingError } from './error-message';
 import { chooseInterpreter, settingsTarget } from './selected-interpreter';
 import { askClusterToken, askHubToken } from './token-prompt';
 
-/** An attempt that has failed. It is made again when the user has corrected something. */
+/** A failed attempt to start a session or to watch a cluster. It is repeated after the user has corrected something. */
 export interface Attempt {
   readonly folder: vscode.WorkspaceFolder | undefined;
   readonly configuration: vscode.DebugConfiguration;
-  /** The interpreter that was probed. */
+  /** The interpreter that was checked. If it is undefined, the install actions use `python3`. */
   readonly python?: string;
-  /** Tries again; without it a session is started. */
+  /** The function that repeats the attempt with changed keys. If it is undefined, a debug session is started. */
   readonly retry?: (change: Partial<Configuration>) => unknown;
 }
 
-/** Changes of the configuration for the next attempt; undefined if there is no next attempt. */
+/** The configuration keys to change for the next attempt; undefined if there is to be no next attempt. */
 type Change = Partial<Configuration> | undefined;
 
-/** The type of the task, as package.json declares it. */
+/** The type of the install task, as package.json declares it. */
 const TASK = 'raydap';
 
+/** The messages about problems, and the actions of their buttons. */
 export class ProblemDialog {
   private readonly actions: Readonly<Record<ProblemAction, (attempt: Attempt) => Promise<Change>>> = {
     install: async (attempt) => {
@@ -54,19 +55,23 @@ export class ProblemDialog {
 
   constructor(
     private readonly tokens: TokenStore,
+    /** The log file of the adapters. */
     private readonly log: vscode.Uri,
   ) {}
 
-  /** Returns at once: a message may stay open for as long as the user likes, and no session waits for it. */
+  /**
+   * Show a problem, without waiting for the user: a message may stay open indefinitely, and no session waits for it.
+   */
   show(problem: Problem, attempt: Attempt): void {
     showingError(this.ask(problem, attempt));
   }
 
+  /** Open the log file in an editor. Show a message if raydap has not written it yet. */
   async showLog(): Promise<void> {
     try {
       await vscode.window.showTextDocument(this.log);
     } catch {
-      void vscode.window.showInformationMessage('raydap has written no log yet.');
+      void vscode.window.showInformationMessage('There is no log yet. raydap writes it when a session starts.');
     }
   }
 
@@ -85,7 +90,7 @@ export class ProblemDialog {
   }
 }
 
-/** Runs pip where the user sees it. Returns its exit code; undefined if it was ended. */
+/** Run pip in a terminal that the user sees. Return its exit code; undefined if its task was terminated. */
 async function installRaydap({ python = 'python3' }: Attempt): Promise<number | undefined> {
   const [command, ...args] = installCommand(python) as [string, ...string[]];
   const task = new vscode.Task(
@@ -95,7 +100,7 @@ async function installRaydap({ python = 'python3' }: Attempt): Promise<number | 
     'pip',
     new vscode.ProcessExecution(command, args),
   );
-  // The listener comes before the start: a Python without pip ends at once.
+  // Add the listener before the start, because a Python without pip exits immediately.
   return new Promise((resolve, reject) => {
     const subscription = vscode.tasks.onDidEndTaskProcess(({ execution, exitCode }) => {
       if (execution.task.definition.type === TASK) {
@@ -109,34 +114,36 @@ async function installRaydap({ python = 'python3' }: Attempt): Promise<number | 
 
 async function copyInstall({ python = 'python3' }: Attempt): Promise<Change> {
   await vscode.env.clipboard.writeText(shellLine(installCommand(python)));
-  vscode.window.setStatusBarMessage('Copied: run the command in a terminal, then start again', 10_000);
+  vscode.window.setStatusBarMessage('Command copied. Run it in a terminal, then start the session again.', 10_000);
   return undefined;
 }
 
+/** Let the user enter another address of the cluster. */
 async function changeDashboard({ folder, configuration }: Attempt): Promise<Change> {
   const settings = vscode.workspace.getConfiguration('raydap', folder);
   const current = configuration.dashboard as string | undefined;
   const dashboard = await vscode.window.showInputBox({
-    title: 'The Ray dashboard',
-    prompt: 'URL of the dashboard, or a Ray address.',
+    title: 'Address of the Ray cluster',
+    prompt: 'The URL of the Ray dashboard, or a Ray address.',
     value: current ?? 'http://127.0.0.1:8265',
     ignoreFocusOut: true,
   });
   if (dashboard === undefined || dashboard.trim() === '') {
     return undefined;
   }
-  // The setting is for the next sessions, too. A launch.json that names a dashboard is not changed.
+  // Store the address for later sessions, too, unless launch.json names a dashboard of its own.
   if (current === undefined || current === settings.get('dashboard')) {
     await settings.update('dashboard', dashboard.trim(), settingsTarget(folder));
   }
   return { dashboard: dashboard.trim() };
 }
 
+/** Let the user enter another URL of the hub. */
 async function changeHub({ configuration }: Attempt): Promise<Change> {
   const current = hubOf(configuration) ?? (configuration.hub as string | undefined);
   const hub = await vscode.window.showInputBox({
-    title: 'The hub',
-    prompt: `Its URL, like ${EXAMPLE}.`,
+    title: 'URL of the hub',
+    prompt: `For example ${EXAMPLE}.`,
     value: typeof current === 'string' ? current : '',
     ignoreFocusOut: true,
     validateInput: hubUrlError,

@@ -1,4 +1,4 @@
-/** The interpreter that the user has chosen, in raydap's setting or in the Python extension. */
+/** The interpreter that the user has selected, in the setting raydap.python or in the Python extension. */
 
 import { homedir } from 'node:os';
 import { isAbsolute } from 'node:path';
@@ -21,6 +21,10 @@ interface PythonApi {
   };
 }
 
+/**
+ * Check the interpreter of the setting, else the one that the Python extension has selected, else those on the PATH.
+ * Return the result of the check.
+ */
 export async function findSelectedInterpreter(folder: vscode.WorkspaceFolder | undefined): Promise<InterpreterFinding> {
   const text = setting(folder);
   const resolved = resolvedPath(text, {
@@ -34,7 +38,7 @@ export async function findSelectedInterpreter(folder: vscode.WorkspaceFolder | u
     : findInterpreter({ setting: resolved.path, active: await activeInterpreter(folder) });
 }
 
-/** Lets the user choose another interpreter; false if none was chosen. */
+/** Let the user choose another interpreter. Return false if the user chose none. */
 export async function chooseInterpreter(folder: vscode.WorkspaceFolder | undefined): Promise<boolean> {
   const current = setting(folder);
   if (current === '' && vscode.extensions.getExtension(PYTHON_EXTENSION) !== undefined) {
@@ -43,9 +47,9 @@ export async function chooseInterpreter(folder: vscode.WorkspaceFolder | undefin
     return (await activeInterpreter(folder)) !== before;
   }
   const python = await vscode.window.showInputBox({
-    title: 'The Python that runs raydap',
+    title: 'Python interpreter for raydap',
     prompt:
-      'Path of an interpreter, 3.10 or newer, in which raydap is installed. It becomes the setting raydap.python.',
+      'The path of a Python, 3.10 or newer, in which raydap is installed. It is stored in the setting raydap.python.',
     placeHolder: '/path/to/.venv/bin/python',
     value: current,
     ignoreFocusOut: true,
@@ -57,7 +61,9 @@ export async function chooseInterpreter(folder: vscode.WorkspaceFolder | undefin
   return true;
 }
 
-/** The place of a setting that the user changes by a button: the folder's settings, if there is a folder. */
+/**
+ * Return where a button stores a changed setting: in the workspace if a folder is open, else in the user's settings.
+ */
 export function settingsTarget(folder: vscode.WorkspaceFolder | undefined): vscode.ConfigurationTarget {
   return folder === undefined ? vscode.ConfigurationTarget.Global : vscode.ConfigurationTarget.Workspace;
 }
@@ -66,7 +72,7 @@ function setting(folder: vscode.WorkspaceFolder | undefined): string {
   return vscode.workspace.getConfiguration('raydap', folder).get('python', '').trim();
 }
 
-/** Undefined without the Python extension, and if that extension knows no interpreter. */
+/** Return the interpreter that the Python extension has selected; undefined without that extension or a selection. */
 async function activeInterpreter(folder: vscode.WorkspaceFolder | undefined): Promise<string | undefined> {
   const extension = vscode.extensions.getExtension<Partial<PythonApi>>(PYTHON_EXTENSION);
   if (extension === undefined) {
@@ -78,6 +84,7 @@ async function activeInterpreter(folder: vscode.WorkspaceFolder | undefined): Pr
   }
   const selected = environments.getActiveEnvironmentPath(folder?.uri);
   const environment = await environments.resolveEnvironment(selected);
-  // Without a selection the path is a plain name. A selected path that has no environment must not become another Python.
+  // Without a selection, the path is a plain name. Return a selected path even if it has no environment, so that raydap
+  // does not run in a Python that the user has not selected.
   return environment?.executable.uri?.fsPath ?? (isAbsolute(selected.path) ? selected.path : undefined);
 }

@@ -1,4 +1,4 @@
-/** Reads the messages of each session: shows its problems with actions, and compares versions. */
+/** The tracker of each session's messages: it shows problems with their actions, and checks the version of raydap. */
 
 import type * as vscode from 'vscode';
 
@@ -10,6 +10,7 @@ import { problemOfExit, problemOfOutput, problemOfStart } from '../text/problems
 import type { VersionCheck } from '../text/version-check';
 import type { ProblemDialog } from './problem-dialog';
 
+/** The factory of these trackers. */
 export class SessionTrackerFactory implements vscode.DebugAdapterTrackerFactory {
   constructor(
     private readonly problems: Pick<ProblemDialog, 'show'>,
@@ -23,18 +24,18 @@ export class SessionTrackerFactory implements vscode.DebugAdapterTrackerFactory 
     let listsWorkers = false;
     const show = (problem: Problem): void => this.problems.show(problem, { folder, configuration });
     return {
-      // VS Code gets the same object afterwards, so a change made here is seen there.
+      // VS Code handles the same object after this function, so it receives the changes that are made here.
       onDidSendMessage: (message: unknown) => {
         hasAnswered = true;
-        // A child session is answered by the raydap of its parent.
+        // The raydap of the parent session also answers its child sessions, so one check is enough.
         if (session.parentSession === undefined && isResponseTo('initialize', message)) {
           this.versions.check(message.body, hubOf(configuration));
         }
-        // From now on the Ray view gets the workers of this session, and warns once of all workers that are lost.
+        // From now on the Ray view receives the workers of this session, and shows one warning for all lost workers.
         listsWorkers ||= isResponseTo('raydap/workers', message);
         const notification = demoteToConsole(message);
         const isLeftToView = listsWorkers && notification?.code === ErrorCode.WORKER_GONE;
-        // raydap tells the parent of a child session the same.
+        // Show a notification in the parent session only: raydap sends it to the child sessions, too.
         if (notification !== undefined && session.parentSession === undefined && !isLeftToView) {
           show(problemOfOutput(notification.text));
         }
@@ -45,9 +46,9 @@ export class SessionTrackerFactory implements vscode.DebugAdapterTrackerFactory 
         if (problem !== undefined) {
           show(problem);
         }
-        // Hide later failures: after a failed start the requests that VS Code has sent meanwhile fail, too.
+        // After a failed start, hide later failures: the requests that VS Code has already sent fail, too.
         hasFailed ||= problem !== undefined;
-        // The command that has sent a request of raydap's own shows its failure: VS Code's message would be a second one.
+        // A command that sends a `raydap/` request shows its failure itself; VS Code's message would be a second one.
         if (hasFailed || message.command.startsWith('raydap/')) {
           hideFromUser(message);
         }

@@ -1,7 +1,11 @@
-/** Finds the requests that step workers until they part, because VS Code gives an extension no id to cancel its requests by. */
+/**
+ * The pending requests that step workers until they part. `cancel` needs the id of such a request, and VS Code does not
+ * give an extension the ids of its own requests, so they are read from the messages.
+ */
 
 import type * as vscode from 'vscode';
 
+/** The fields of a DAP message that are read here. */
 interface Message {
   readonly type?: string;
   readonly seq?: number;
@@ -10,8 +14,9 @@ interface Message {
   readonly arguments?: { readonly until?: string | null };
 }
 
+/** The trackers that record these requests, and the function that cancels them. */
 export class StepRequests implements vscode.DebugAdapterTrackerFactory {
-  /** The sessions by their ids, each with the numbers of its unanswered requests. */
+  /** The sessions by their ids, each with the ids (`seq`) of its pending step requests. */
   private readonly sessions = new Map<string, { readonly session: vscode.DebugSession; readonly open: Set<number> }>();
 
   createDebugAdapterTracker(session: vscode.DebugSession): vscode.DebugAdapterTracker {
@@ -32,7 +37,10 @@ export class StepRequests implements vscode.DebugAdapterTrackerFactory {
     };
   }
 
-  /** Cancels these requests of a session. raydap answers at once, and the workers stay at the next line. */
+  /**
+   * Cancel the pending step requests of a session. raydap answers them immediately, and the workers stop at the next
+   * line.
+   */
   async cancel(sessionId: string): Promise<void> {
     const found = this.sessions.get(sessionId);
     for (const requestId of found?.open ?? []) {

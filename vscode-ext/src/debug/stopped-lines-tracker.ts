@@ -1,20 +1,23 @@
-/** Reads the messages of all sessions for the lines at which threads are stopped. */
+/** The lines at which threads are stopped, read from the messages of all sessions. */
 
 import * as vscode from 'vscode';
 
 import { StoppedLines } from '../model/stopped-lines';
 
+/** A session and the lines of its stopped threads. */
 export interface SessionLines {
   readonly session: vscode.DebugSession;
   readonly lines: StoppedLines;
 }
 
+/** The trackers that keep the stopped lines of each session, and the events about their changes. */
 export class StoppedLinesTracker implements vscode.DebugAdapterTrackerFactory, vscode.Disposable {
   private readonly sessions = new Map<string, SessionLines>();
   private readonly changeEmitter = new vscode.EventEmitter<void>();
+  /** Fires when a stopped line has changed or a session has ended. */
   readonly onDidChange = this.changeEmitter.event;
   private readonly moveEmitter = new vscode.EventEmitter<vscode.DebugSession>();
-  /** A thread of the session has stopped or has continued. */
+  /** Fires when a thread of the session has stopped or continued. */
   readonly onDidMove = this.moveEmitter.event;
   private readonly subscription = vscode.debug.onDidTerminateDebugSession(({ id }) => {
     if (this.sessions.delete(id)) {

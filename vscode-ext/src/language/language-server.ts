@@ -1,4 +1,4 @@
-/** Runs raydap's language server for the Python files of this window. */
+/** raydap's language server for the Python files of this window. */
 
 import * as vscode from 'vscode';
 import { LanguageClient, RevealOutputChannelOn, type LanguageClientOptions } from 'vscode-languageclient/node';
@@ -16,21 +16,22 @@ const DOCUMENTS = [
 
 const MAX_RESTARTS = 3;
 
-/** Of views/lens-commands.ts. */
+/** The commands of views/lens-commands.ts, which the server offers above functions. */
 const LENS_COMMANDS = ['raydap.continueStopped', 'raydap.stepStopped', 'raydap.compareStopped'];
 
 /**
- * Starts the server with the first Python file that is opened. What keeps it from starting is told in its log only: who
- * opens a file has not asked for raydap, and an attach says what is wrong with the interpreter.
+ * The client of the language server. It starts the server when the first Python file is opened. If the server cannot be
+ * started, only its log contains the reason: a user who opens a file may not want raydap at all, and a debug session
+ * reports a problem of the interpreter in a message.
  */
 export class LanguageServer implements vscode.Disposable {
   private readonly output = vscode.window.createOutputChannel('raydap language server', { log: true });
   private readonly subscriptions: { dispose(): unknown }[];
   private client: LanguageClient | undefined;
-  /** Changes follow one another, so that no second server starts while the first one ends. */
+  /** The latest start, stop or configuration. Each waits for the one before, so that only one server runs at a time. */
   private last: Promise<void> = Promise.resolve();
 
-  /** `cwd` is a folder without Python files of the user: `python -m` imports from its working directory first. */
+  /** `cwd` must have no Python files of the user, which `python -m` would import first. */
   constructor(private readonly cwd: string) {
     this.subscriptions = [
       this.output,
@@ -52,7 +53,7 @@ export class LanguageServer implements vscode.Disposable {
     }
   }
 
-  /** VS Code waits for the promise when the window closes, so that the server is told. */
+  /** Stop the server. VS Code awaits this promise when the window closes, so that the server is shut down properly. */
   async dispose(): Promise<void> {
     vscode.Disposable.from(...this.subscriptions).dispose();
     await this.last;
@@ -76,7 +77,7 @@ export class LanguageServer implements vscode.Disposable {
     }
     const finding = await findSelectedInterpreter(vscode.workspace.workspaceFolders?.[0]);
     if (finding.kind !== 'ready') {
-      this.output.info(`There is no raydap in ${finding.python} (${finding.kind}), so no language server runs.`);
+      this.output.info(`The language server was not started: ${finding.python} cannot run raydap (${finding.kind}).`);
       return;
     }
     const { command, args } = languageServerCommand(finding.python);
@@ -118,7 +119,7 @@ export class LanguageServer implements vscode.Disposable {
   }
 }
 
-/** The settings as the server knows them. */
+/** Return the settings in the form that the server expects. */
 function serverSettings(): object {
   const settings = vscode.workspace.getConfiguration(SECTION);
   return {

@@ -7,46 +7,59 @@ import type { Timers } from './timers';
 import type { AnswerTo, ArgumentsOf, RequestName, WatcherListener, WorkerSource } from './worker-source';
 import { WorkerTree, type Change } from './worker-tree';
 
+/** The state of a connection: `watching` has a watcher process, `session` a debug session, `idle` neither of them. */
 export type Status =
   | { readonly kind: 'idle' | 'connecting' | 'watching' | 'session' }
   | { readonly kind: 'failed'; readonly problem: Problem };
 
-/** A debug session. If several debug the same cluster, the oldest one is the source. */
+/** A debug session. If several sessions debug the same cluster, the oldest one is the source of its workers. */
 export interface Session extends WorkerSource {
   readonly id: string;
 }
 
+/** The functions that a connection needs from the rest of the extension. */
 export interface ConnectionEnvironment {
-  /** Rejects with ProblemError if no watcher can be started. */
+  /** Start a watcher process. Reject with ProblemError if that is not possible. */
   startWatcher(cluster: Cluster, listener: WatcherListener): Promise<WorkerSource>;
-  /** The workers or the status have changed. */
+  /** Handle a change of the workers or of the status. Without a changed worker, `changes` is empty. */
   changed(connection: ClusterConnection, changes: readonly Change[]): void;
+  /** Return the time in milliseconds. */
   now(): number;
   readonly timers: Timers;
 }
 
-/** A watcher that ends is started again only if it has lasted this long: one that ended sooner would end again. */
+/**
+ * A watcher that ends is restarted only if it has watched for this long. A watcher that ended sooner would end again.
+ */
 const MIN_WATCHED_MS = 60_000;
 
-/** The start of raydap takes a second or two with the search for the interpreter, and half a minute on a busy machine. */
+/**
+ * The time limit for a watcher's first list of workers. Finding the interpreter and starting raydap takes a second or
+ * two, and half a minute on a busy machine.
+ */
 const CONNECT_TIMEOUT_MS = 60_000;
 
+/** One cluster with its workers. Their source is a debug session, else a watcher process. */
 export class ClusterConnection {
   readonly tree: WorkerTree;
   status: Status = { kind: 'idle' };
-  /** A sentence while the cluster does not answer, else empty; the workers stay as they were. */
+  /**
+   * A sentence about the outage while the cluster does not answer, else empty. The tree keeps its workers in that time.
+   */
   outage = '';
   private readonly sessions: Session[] = [];
   private source: WorkerSource | undefined;
-  /** Raised with each change of the source, so that messages of an earlier one are recognised and dropped. */
+  /** Incremented with each change of the source, so that late messages of an earlier source are dropped. */
   private generation = 0;
-  /** Updates that came before the list that they belong to; undefined once the list is there. */
+  /** The updates that arrived before the list that they belong to; undefined once the list has arrived. */
   private earlyUpdates: WorkerList[] | undefined;
+  /** The timer that fails the connection if the watcher sends no list in time. */
   private deadline: unknown;
-  /** Whether to watch the cluster while there is no session. */
+  /** Whether a watcher process is used while there is no session. */
   private watched = false;
+  /** When the watcher sent its first list, in milliseconds. */
   private watchingSince = 0;
-  /** By the keys of workers: what to request for them as soon as the session lists them. */
+  /** The request to send for a worker as soon as the session lists it, by the key of the worker. */
   private readonly wanted = new Map<string, 'raydap/attach' | 'raydap/pause'>();
 
   constructor(
@@ -56,11 +69,12 @@ export class ClusterConnection {
     this.tree = new WorkerTree(() => environment.now());
   }
 
+  /** The session that is the source of the workers; undefined if no session debugs the cluster. */
   get session(): Session | undefined {
     return this.sessions[0];
   }
 
-  /** Watches the cluster from now on, for the view and for its badge. Tries again if the last attempt has failed. */
+  /** Watch the cluster from now on, for the view and its badge. Try again if the last attempt has failed. */
   watch(): void {
     this.watched = true;
     if (this.status.kind === 'idle' || this.status.kind === 'failed') {
@@ -68,11 +82,13 @@ export class ClusterConnection {
     }
   }
 
+  /** Connect anew, even if the cluster is being watched. */
   reconnect(): void {
     this.watched = true;
     this.connect();
   }
 
+  /** Add a session that debugs this cluster. The first session replaces the watcher process. */
   addSession(session: Session): void {
     this.sessions.push(session);
     if (this.session === session) {
@@ -81,6 +97,7 @@ export class ClusterConnection {
     }
   }
 
+  /** Remove a session that has ended. If it was the source, the next session or a watcher process replaces it. */
   removeSession(id: string): void {
     const index = this.sessions.findIndex((session) => session.id === id);
     if (index === -1) {
@@ -94,14 +111,14 @@ export class ClusterConnection {
     }
   }
 
-  /** Takes the event of a session. */
+  /** Apply the update of a session. Ignore it if the session is not the source. */
   workersChanged(sessionId: string, update: WorkerList): void {
     if (this.session?.id === sessionId) {
       this.apply(update);
     }
   }
 
-  /** Attaches to workers, or pauses them, as soon as the session lists them. */
+  /** Attach to workers, or pause them, as soon as the session lists them. */
   async attach(keys: readonly string[], request: 'raydap/attach' | 'raydap/pause' = 'raydap/attach'): Promise<void> {
     for (const key of keys) {
       this.wanted.set(key, request);
@@ -109,6 +126,7 @@ export class ClusterConnection {
     await this.requestWanted();
   }
 
+  /** Send a request to the source. Throw an Error if the cluster is not connected. */
   async request<Name extends RequestName>(name: Name, args: ArgumentsOf<Name>): Promise<AnswerTo<Name>> {
     if (this.source === undefined) {
       throw new Error(`${this.cluster.name} is not connected.`);
@@ -122,7 +140,7 @@ export class ClusterConnection {
     this.status = { kind: 'idle' };
   }
 
-  /** Takes the first session as the source, else a watcher if the cluster is to be watched. */
+  /** Make the first session the source; without a session, start a watcher process if the cluster is to be watched. */
   private connect(): void {
     this.disconnect();
     const { generation, session } = this;
@@ -166,6 +184,7 @@ export class ClusterConnection {
     }
   }
 
+  /** Request all workers, then apply the updates that have arrived in the meantime. */
   private async list(generation: number, source: WorkerSource): Promise<void> {
     this.earlyUpdates = [];
     try {
@@ -199,6 +218,7 @@ export class ClusterConnection {
     void this.requestWanted().catch(() => undefined);
   }
 
+  /** Send the wanted requests for the workers that the session lists by now. */
   private async requestWanted(): Promise<void> {
     const { session } = this;
     if (session === undefined || this.earlyUpdates !== undefined) {
@@ -254,6 +274,6 @@ export class ClusterConnection {
 }
 
 const NO_ANSWER: Problem = {
-  text: `raydap has not answered within ${CONNECT_TIMEOUT_MS / 1000} seconds.`,
+  text: `raydap did not answer within ${CONNECT_TIMEOUT_MS / 1000} seconds. Check the log, or choose another interpreter.`,
   actions: ['showLog', 'chooseInterpreter'],
 };

@@ -1,4 +1,4 @@
-/** The connections to all clusters that are shown, and the one that each debug session belongs to. */
+/** The connections to all clusters that are shown, and the connection that each debug session belongs to. */
 
 import type { WorkerList } from '../protocol/messages';
 import { ClusterConnection, type ConnectionEnvironment, type Session } from './cluster-connection';
@@ -6,16 +6,19 @@ import type { Configuration } from './configuration';
 import { clusterOf, type Cluster, type SavedClusters } from './saved-clusters';
 import type { TreeNode } from './worker-tree';
 
+/** A debug session with its name and its configuration. */
 export interface ConfiguredSession extends Session {
   readonly name: string;
   readonly configuration: Partial<Configuration>;
 }
 
+/** The clusters that the Ray view shows: the saved ones, and one for each session whose cluster is not saved. */
 export class ClusterRegistry {
   private readonly saved = new Map<string, ClusterConnection>();
-  /** The connections of sessions whose cluster is not saved, by the session's id. */
+  /** The connections of sessions whose cluster is not saved, by the id of the session. */
   private readonly temporary = new Map<string, ClusterConnection>();
   private readonly sessions = new Map<string, { session: ConfiguredSession; connection: ClusterConnection }>();
+  /** Whether the saved clusters are watched. */
   private watching = false;
 
   constructor(
@@ -33,12 +36,13 @@ export class ClusterRegistry {
     return this.saved.get(connection.cluster.id) === connection;
   }
 
-  /** Watches all saved clusters from now on. Tries again those that could not be reached. */
+  /** Watch all saved clusters from now on. Try again to reach the clusters that could not be reached. */
   watch(): void {
     this.watching = true;
     this.saved.forEach((connection) => connection.watch());
   }
 
+  /** Save the cluster at this address, and watch it. */
   async add(address: string): Promise<void> {
     const cluster = await this.clusters.add(address);
     const connection = this.saved.get(cluster.id) ?? new ClusterConnection(cluster, this.environment);
@@ -56,12 +60,14 @@ export class ClusterRegistry {
     this.listChanged(connection);
   }
 
+  /** Change the name or the address of a saved cluster. */
   async change(connection: ClusterConnection, difference: Partial<Omit<Cluster, 'id'>>): Promise<void> {
     await this.clusters.change(connection.cluster.id, difference);
     connection.cluster = { ...connection.cluster, ...difference };
     this.environment.changed(connection, []);
   }
 
+  /** Return the connection whose tree contains this node. */
   connectionOf(node: TreeNode): ClusterConnection | undefined {
     let root = node;
     while (root.parent !== undefined) {
@@ -78,6 +84,7 @@ export class ClusterRegistry {
     return this.sessions.get(id)?.session;
   }
 
+  /** Assign a new session to its saved cluster, else to a connection of its own. */
   addSession(session: ConfiguredSession): void {
     const cluster = clusterOf(this.clusters.all, session.configuration);
     const connection = (cluster && this.saved.get(cluster.id)) ?? this.addTemporary(session);
@@ -96,7 +103,7 @@ export class ClusterRegistry {
     }
   }
 
-  /** Takes the event of a session. */
+  /** Pass the update of a session to its connection. */
   workersChanged(sessionId: string, update: WorkerList): void {
     this.connectionOfSession(sessionId)?.workersChanged(sessionId, update);
   }
@@ -111,7 +118,7 @@ export class ClusterRegistry {
     return connection;
   }
 
-  /** Moves each session to the cluster that it belongs to now, after a change of the saved clusters. */
+  /** Move each session to the cluster that it now belongs to, after the saved clusters have changed. */
   private reassignSessions(): void {
     for (const { session, connection } of [...this.sessions.values()]) {
       const cluster = clusterOf(this.clusters.all, session.configuration);
@@ -122,7 +129,7 @@ export class ClusterRegistry {
     }
   }
 
-  /** The list of clusters has changed, or another one is debugged. */
+  /** Report a change in the list of clusters or in their sessions. Watch the saved clusters that are idle by now. */
   private listChanged(connection: ClusterConnection): void {
     if (this.watching) {
       const idle = [...this.saved.values()].filter(({ status }) => status.kind === 'idle');

@@ -1,4 +1,4 @@
-/** URLs of hubs: what `raydap connect` takes. */
+/** URLs of hubs, in the form that `raydap connect` accepts. */
 
 const SCHEMES = ['ws:', 'wss:', 'tcp:', 'tcps:'];
 
@@ -8,29 +8,29 @@ export function isHubUrl(address: string): boolean {
   return /^(wss?|tcps?):/i.test(address);
 }
 
-/** A sentence that says why this is not the URL of a hub; undefined if it is one. */
+/** Return a sentence that explains why this is not the URL of a hub; undefined if it is one. */
 export function hubUrlError(url: string): string | undefined {
   let parsed: URL;
   try {
     parsed = new URL(url);
   } catch {
-    return `"${url}" is not the URL of a hub; write it like ${EXAMPLE}.`;
+    return `"${url}" is not the URL of a hub. Write the URL like ${EXAMPLE}.`;
   }
   if (!SCHEMES.includes(parsed.protocol)) {
     return `A hub's URL begins with ws://, wss://, tcp:// or tcps://, not with ${parsed.protocol}//.`;
   }
-  // `parsed.port` is empty for a scheme's usual port, even where it is written.
+  // Check the text, because `parsed.port` is empty if the URL contains the default port of its scheme.
   if (!/^\w+:\/\/[^/]+:\d+/.test(url)) {
-    return `"${url}" names no host and port; write it like ${EXAMPLE}.`;
+    return `"${url}" has no host and port. Write the URL like ${EXAMPLE}.`;
   }
   if (parsed.username !== '' || parsed.password !== '' || parsed.search !== '' || parsed.hash !== '') {
-    // Everybody on the machine can see the URL in the list of processes.
-    return "A hub's URL holds no token; it is asked for when a session starts.";
+    // Other users of the machine can see the URL in the list of processes.
+    return 'The URL of a hub must not contain a token. VS Code asks for the token when a session starts.';
   }
   return undefined;
 }
 
-/** Whether an address of a hub, of a dashboard or of Ray means the machine that uses it; `auto` does, too. */
+/** Return whether an address of a hub, a dashboard or Ray refers to the machine that uses it. `auto` does, too. */
 export function isLoopback(address: string): boolean {
   const host = /^(?:\w+:\/\/)?(?:[^/@]*@)?(\[[^\]]*\]|[^:/?#]*)/.exec(address.trim())?.[1]?.toLowerCase() ?? '';
   const name = host.replace(/^\[|\]$/g, '').replace(/\.$/, '');

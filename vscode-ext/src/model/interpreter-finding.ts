@@ -1,8 +1,11 @@
-/** The result of a probe of one Python interpreter. */
+/** The result of the check of one Python interpreter. */
 
+/** The oldest version of Python that can run raydap. */
 export const OLDEST_PYTHON = [3, 10] as const;
 
-/** `reason` says why the interpreter, or raydap in it, cannot be run at all. */
+/**
+ * Whether raydap can be run by an interpreter. `reason` explains why the interpreter, or raydap in it, cannot be run.
+ */
 export type InterpreterFinding =
   | { readonly kind: 'ready' | 'lacksRaydap' | 'tooOld'; readonly python: string; readonly version: string }
   | { readonly kind: 'brokenRaydap'; readonly python: string; readonly version: string; readonly reason: string }

@@ -5,18 +5,21 @@ import { hubUrlError, isHubUrl } from './hub-url';
 import type { Memento } from './token-store';
 import type { WatcherArguments } from './worker-source';
 
+/** A cluster in the Ray view. */
 export interface Cluster {
+  /** Unique in the view. A cluster that is not saved has the id of its session. */
   readonly id: string;
   readonly name: string;
-  /** The address of a dashboard, of Ray or of a hub, or "auto". */
+  /** The address of a dashboard, of Ray or of a hub, or "auto"; empty for a cluster that is not saved. */
   readonly address: string;
 }
 
-/** The key of a configuration that holds the id of its cluster. raydap ignores it. */
+/** The configuration key that holds the id of the cluster. raydap ignores it. */
 export const CLUSTER = '__cluster';
 
 const STORAGE_KEY = 'raydap.clusters';
 
+/** The saved clusters, in VS Code's storage. */
 export class SavedClusters {
   constructor(private readonly memento: Memento) {}
 
@@ -24,7 +27,7 @@ export class SavedClusters {
     return this.memento.get<readonly Cluster[]>(STORAGE_KEY, []);
   }
 
-  /** If there is a cluster with this address already, returns that one. */
+  /** Save a cluster and return it. If a cluster with this address is already saved, return that cluster. */
   async add(address: string, name = defaultName(address)): Promise<Cluster> {
     const found = this.all.find((cluster) => isSame(cluster.address, address));
     if (found !== undefined) {
@@ -52,7 +55,7 @@ export class SavedClusters {
   }
 }
 
-/** The cluster that this configuration debugs, if it is one of these. */
+/** Return the cluster that a configuration debugs; undefined if it is none of `clusters`. */
 export function clusterOf(clusters: readonly Cluster[], configuration: Partial<Configuration>): Cluster | undefined {
   const id = configuration[CLUSTER];
   if (typeof id === 'string') {
@@ -65,14 +68,14 @@ export function clusterOf(clusters: readonly Cluster[], configuration: Partial<C
   return typeof address === 'string' ? clusters.find((cluster) => isSame(cluster.address, address)) : undefined;
 }
 
-/** The keys of a configuration that name this cluster. */
+/** Return the configuration keys that name a cluster. */
 export function configurationOf({ address }: Cluster): { readonly hub: string } | { readonly dashboard: string } {
   return isHubUrl(address) ? { hub: address } : { dashboard: address };
 }
 
 /**
- * A watcher attaches to no worker, and at a hub it is an observer. The first client of a hub decides what is debugged
- * there, so a watcher gives the folder that a session of this window would give.
+ * Return the arguments of a watcher. It attaches to no worker, and at a hub it is an observer. The first client of a
+ * hub determines what is debugged there, so a watcher sends the same folder as a debug session of this window.
  */
 export function watcherArguments(cluster: Cluster, workspaceFolder?: string): WatcherArguments {
   if (!isHubUrl(cluster.address)) {
@@ -82,18 +85,19 @@ export function watcherArguments(cluster: Cluster, workspaceFolder?: string): Wa
   return workspaceFolder === undefined ? { first: join } : { first: { ...join, workspaceFolder }, join };
 }
 
-/** A sentence that says why this cannot be an address; undefined if it can. */
+/** Return a sentence that explains why this cannot be the address of a cluster; undefined if it can. */
 export function addressError(address: string): string | undefined {
   const text = address.trim();
   if (text === '') {
-    return 'Write the URL of a dashboard or hub, a Ray address, or auto.';
+    return 'Enter the URL of a dashboard or a hub, a Ray address, or auto.';
   }
   if (/\s/.test(text)) {
-    return 'An address has no spaces.';
+    return 'An address must not contain spaces.';
   }
   return isHubUrl(text) ? hubUrlError(text) : undefined;
 }
 
+/** Return the name for a cluster that the user has not named. */
 export function defaultName(address: string): string {
   return address === 'auto' ? 'This machine' : address.replace(/^\w+:\/\//, '').replace(/\/.*$/, '');
 }

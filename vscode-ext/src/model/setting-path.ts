@@ -1,17 +1,20 @@
-/** Replaces the variables in a path of the settings: VS Code does that for launch.json only. */
+/** Variables in paths of the settings. VS Code itself replaces variables only in launch.json. */
 
+/** The values of the variables. */
 export interface PathVariables {
+  /** The home directory of the user. */
   readonly home: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The folder of the file or of the session. */
   readonly folder: string | undefined;
-  /** All open folders, by their names. */
+  /** All open folders, by name. */
   readonly folders: ReadonlyMap<string, string>;
 }
 
-/** The path without variables, or the reason why a variable has no value. */
+/** The path with its variables replaced, or the reason why a variable has no value. */
 export type ResolvedPath = { readonly path: string } | { readonly reason: string };
 
+/** Replace `~` and the variables in a path. */
 export function resolvedPath(text: string, variables: PathVariables): ResolvedPath {
   const reasons: string[] = [];
   const path = text
@@ -49,5 +52,5 @@ function reasonOf(name: string, whole: string): string {
   }
   return name.startsWith('workspaceFolder') || name.startsWith('workspaceRoot')
     ? `there is no open folder for ${whole}`
-    : `raydap.python takes \${workspaceFolder}, \${userHome} and \${env:NAME}, not ${whole}`;
+    : `raydap.python can contain \${workspaceFolder}, \${userHome} and \${env:NAME}, but not ${whole}`;
 }

@@ -1,13 +1,15 @@
-/** The lines at which threads are stopped: VS Code asks for the stack of each stop, and the answers are read here. */
+/** The lines at which threads are stopped, read from the stacks that VS Code requests at each stop. */
 
 import { isResponseTo, type Source, type StackTrace } from '../protocol/dap';
 
+/** The line of a stopped thread's top frame. */
 export interface StoppedLine {
   readonly source: Source;
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number;
 }
 
+/** The fields of a DAP message that are read here. */
 interface Message {
   readonly type?: string;
   readonly seq?: number;
@@ -22,11 +24,11 @@ interface Message {
   };
 }
 
-/** The threads of one session. */
+/** The stopped lines of one session. */
 export class StoppedLines {
-  /** The line of the top frame, by thread: the line that VS Code highlights. */
+  /** The line of the top frame, which VS Code highlights, by thread id. */
   private readonly lines = new Map<number, StoppedLine>();
-  /** The thread of each request that is not answered yet, by the request's number. */
+  /** The thread id of each pending `stackTrace` request, by the `seq` of the request. */
   private readonly asked = new Map<number, number>();
 
   /** `changed` is called after each change. */
@@ -36,7 +38,7 @@ export class StoppedLines {
     return this.lines.get(threadId);
   }
 
-  /** Takes a message from VS Code. */
+  /** Read a message from VS Code. */
   sent(message: unknown): void {
     const { type, seq, command, arguments: args } = message as Message;
     const isTop = type === 'request' && command === 'stackTrace' && (args?.startFrame ?? 0) === 0;
@@ -45,7 +47,7 @@ export class StoppedLines {
     }
   }
 
-  /** Takes a message from raydap. */
+  /** Read a message from raydap. */
   received(message: unknown): void {
     const { type, event, request_seq, body } = message as Message;
     if (type === 'response') {
@@ -61,7 +63,7 @@ export class StoppedLines {
     }
   }
 
-  /** Forgets all threads; the session has ended, or all run on. */
+  /** Forget all threads, because all of them have continued. */
   clear(): void {
     this.lines.clear();
     this.asked.clear();
@@ -75,7 +77,9 @@ export class StoppedLines {
     }
   }
 
-  /** An answer that is still to come is about the stop that is over. */
+  /**
+   * Forget a thread that has moved. Ignore the answers to its pending requests, which describe the stop that is over.
+   */
   private forget(threadId: number | undefined): void {
     for (const [seq, asked] of this.asked) {
       if (asked === threadId) {

@@ -1,4 +1,4 @@
-/** How many workers there are in each state. */
+/** The number of workers in each state. */
 
 import type { WorkerState } from '../protocol/messages';
 
@@ -23,14 +23,14 @@ export function sumOf(tallies: readonly Readonly<Tally>[]): Tally {
   return sum;
 }
 
-/** Like "3 stopped, 12 running". States without a worker are left out, and so are those of `without`. */
+/** Return a text like "3 stopped, 12 running". It leaves out states without a worker, and the states in `without`. */
 export function countsText(tally: Readonly<Tally>, without: readonly WorkerState[] = ['gone', 'alive']): string {
   return SHOWN_STATES.filter((state) => tally[state] > 0 && !without.includes(state))
     .map((state) => `${tally[state]} ${state}`)
     .join(', ');
 }
 
-/** The number of workers that wait for the user or for a debugger. */
+/** Return the number of workers that wait for the user or for a debugger. */
 export function waitingCount(tally: Readonly<Tally>): number {
   return tally.stopped + tally.attaching + tally.paused;
 }

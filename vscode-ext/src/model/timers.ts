@@ -1,5 +1,6 @@
-/** Many calls within a short time become one. */
+/** Timers that turn many calls within a short time into one. */
 
+/** The functions that start and clear timers; tests have their own. */
 export interface Timers {
   set(run: () => void, milliseconds: number): unknown;
   clear(timer: unknown): void;
@@ -10,7 +11,10 @@ export const NODE_TIMERS: Timers = {
   clear: (timer) => clearTimeout(timer as NodeJS.Timeout),
 };
 
-/** Runs `milliseconds` after the first call since the last run; a function gives them anew for each run. */
+/**
+ * A delayed function. It runs `milliseconds` after the first call since its last run. If `milliseconds` is a function,
+ * it returns the delay of the next run.
+ */
 export class Throttle {
   private timer: unknown;
 
@@ -20,6 +24,7 @@ export class Throttle {
     private readonly timers: Timers = NODE_TIMERS,
   ) {}
 
+  /** Schedule a run, unless one is already scheduled. */
   call(): void {
     const { milliseconds } = this;
     this.timer ??= this.timers.set(
@@ -39,7 +44,7 @@ export class Throttle {
   }
 }
 
-/** Runs when there was no call for `milliseconds`. */
+/** A delayed function that runs when there has been no call for `milliseconds`. */
 export class Debounce extends Throttle {
   override call(): void {
     this.dispose();
@@ -47,11 +52,11 @@ export class Debounce extends Throttle {
   }
 }
 
-/** Numbers attempts, so that an older one does not overwrite what a later one has found. */
+/** A counter of attempts, so that the result of an older attempt does not replace that of a later one. */
 export class Latest {
   private count = 0;
 
-  /** Begins an attempt. Returns a function that returns whether no later attempt has begun. */
+  /** Begin an attempt. Return a function that returns whether the attempt is still the latest one. */
   begin(): () => boolean {
     this.count += 1;
     const own = this.count;
@@ -60,16 +65,17 @@ export class Latest {
 }
 
 /**
- * Reads at most once within `milliseconds`, and one read at a time: calls during a read become one more read after it.
- * Only the latest read counts.
+ * A read that runs at most once every `milliseconds`. Calls during a read cause one more read after it. Only the
+ * answer of the latest read is used.
  */
 export class LatestRead<Answer> {
   private readonly latest = new Latest();
   private readonly throttle: Throttle;
   private isReading = false;
+  /** Whether there was a call during the present read. */
   private isStale = false;
 
-  /** `take` gets the answers. An error of `read` is dropped, unless `restart` has begun the read. */
+  /** `take` receives the answers. An error of `read` is ignored, unless `restart` began the read. */
   constructor(
     private readonly read: () => Promise<Answer>,
     private readonly take: (answer: Answer) => void,
@@ -79,7 +85,7 @@ export class LatestRead<Answer> {
     this.throttle = new Throttle(() => void this.restart().catch(() => undefined), milliseconds, timers);
   }
 
-  /** There may be something new to read. */
+  /** Schedule a read, because there may be something new. */
   call(): void {
     if (this.isReading) {
       this.isStale = true;
@@ -88,7 +94,7 @@ export class LatestRead<Answer> {
     }
   }
 
-  /** Reads now, because the question has changed. Drops the answer of a read that has begun before. */
+  /** Read now, because the question has changed. Drop the answer of an earlier read that has not ended. */
   async restart(): Promise<void> {
     const isLatest = this.latest.begin();
     this.throttle.dispose();

@@ -1,7 +1,7 @@
 /**
- * Tokens of hubs and clusters, each stored under the address that it belongs to. The secret storage is the same for all
- * machines that VS Code is connected to, and a loopback address means another hub on each of them. A token of such an
- * address is stored with the place, too: the machine and the folder.
+ * Tokens of hubs and clusters, each stored under the address that it belongs to. All machines that VS Code connects to
+ * share one secret storage, and a loopback address refers to a different hub on each of them. The token of a loopback
+ * address is therefore stored under the address and the place: the machine and the folder.
  */
 
 import { isLoopback } from './hub-url';
@@ -19,18 +19,19 @@ export interface Memento {
   update(key: string, value: unknown): PromiseLike<void>;
 }
 
-/** A SecretStorage does not list its keys, so the addresses are stored here. */
+/** The key of the list of addresses, which is needed because a SecretStorage does not list its keys. */
 const ADDRESSES_KEY = 'raydap.tokens';
 
+/** The stored tokens. */
 export class TokenStore {
   constructor(
     private readonly secrets: SecretStorage,
     private readonly memento: Memento,
-    /** Where the extension runs. */
+    /** The machine and the folder of this window. */
     private readonly place: string,
   ) {}
 
-  /** Undefined if the user has never been asked; empty if the user has said that there is no token. */
+  /** Return the token for an address: undefined if the user was never asked, empty if the user entered none. */
   async get(address: string): Promise<string | undefined> {
     return this.secrets.get(key(this.nameOf(address)));
   }
@@ -41,7 +42,7 @@ export class TokenStore {
     await this.memento.update(ADDRESSES_KEY, [...new Set([...this.names(), name])]);
   }
 
-  /** Takes a name of `names`, or an address. */
+  /** Delete a token. `name` is one of `names`, or an address. */
   async forget(name: string): Promise<void> {
     const all = [name, this.nameOf(name)];
     for (const each of all) {
@@ -53,7 +54,7 @@ export class TokenStore {
     );
   }
 
-  /** The addresses for which tokens are stored, some with their place. */
+  /** Return the addresses for which tokens are stored; a loopback address is followed by its place. */
   names(): readonly string[] {
     return this.memento.get<readonly string[]>(ADDRESSES_KEY, []);
   }

@@ -7,24 +7,28 @@ export type RequestName = keyof Requests;
 export type ArgumentsOf<Name extends RequestName> = Requests[Name]['arguments'];
 export type AnswerTo<Name extends RequestName> = Requests[Name]['answer'];
 
+/** A watcher process or a debug session, which lists workers and answers requests about them. */
 export interface WorkerSource {
-  /** Resolves to the body of the answer; rejects with an Error whose message is a sentence for the user. */
+  /** Return the body of the answer. Reject with an Error whose message is a sentence for the user. */
   request<Name extends RequestName>(name: Name, args: ArgumentsOf<Name>): Promise<AnswerTo<Name>>;
   close(): void;
 }
 
+/** The receiver of a watcher's events. */
 export interface WatcherListener {
-  /** `update` has the workers that are new or have changed. */
+  /** Handle an update. It contains the workers that are new or have changed. */
   workersChanged(update: WorkerList): void;
-  /** The watcher has ended. No other call follows, and there is none after `close`. */
+  /** Handle the end of the watcher. No other call follows. After `close`, this is not called. */
   ended(problem: Problem): void;
-  /** The watched session of a hub is over, and its successor can be watched. No other call follows. */
+  /**
+   * Handle the end of the hub's session that was watched; the next session can be watched now. No other call follows.
+   */
   replaced(): void;
 }
 
 /** The arguments of a watcher's `attach`. */
 export interface WatcherArguments {
   readonly first: object;
-  /** Used if `first` is refused because another client has begun a session. */
+  /** The arguments of a second attempt, if raydap refuses `first` because another client has begun a session. */
   readonly join?: object;
 }

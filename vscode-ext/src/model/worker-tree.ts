@@ -3,10 +3,10 @@
 import type { WorkerEntry } from '../protocol/messages';
 import { emptyTally, SHOWN_STATES, type ShownState, type Tally } from './tally';
 
-/** The number of workers that are kept after they are gone: the latest ones. */
+/** The number of gone workers that stay in the tree. When there are more, the oldest are removed. */
 const MAX_GONE = 20;
 
-/** A cluster, job, actor class or task; or the workers that run nothing. */
+/** A group of workers: those of a cluster, a job, an actor class or a task, or the idle workers. */
 export class GroupNode {
   readonly tally: Tally = emptyTally();
   readonly childByKey = new Map<string, TreeNode>();
@@ -15,20 +15,23 @@ export class GroupNode {
   constructor(
     readonly kind: 'cluster' | 'job' | 'actor' | 'task' | 'idle',
     readonly parent: GroupNode | undefined,
+    /** Unique among the children of the parent. */
     readonly key: string,
     public name: string,
   ) {}
 
-  /** Groups by name, then workers: stopped ones first. Those that run nothing come last. */
+  /** The sorted children: groups by name, then workers with the stopped ones first, then the group of idle workers. */
   get children(): readonly TreeNode[] {
     this.sorted ??= [...this.childByKey.values()].sort(compare);
     return this.sorted;
   }
 
+  /** Drop the sorted children, because a name, a state or a child has changed. */
   sortAgain(): void {
     this.sorted = undefined;
   }
 
+  /** Yield all workers of this group and of the groups below it. */
   *workers(): Generator<WorkerNode> {
     for (const node of this.childByKey.values()) {
       if (node instanceof WorkerNode) {
@@ -40,35 +43,39 @@ export class GroupNode {
   }
 }
 
+/** One worker. */
 export class WorkerNode {
   constructor(
     readonly parent: GroupNode,
     public worker: WorkerEntry,
-    /** When the state began, in milliseconds. */
+    /** When the state of the worker began, in milliseconds. */
     public since: number,
   ) {}
 }
 
 export type TreeNode = GroupNode | WorkerNode;
 
-/** A change of one worker; `before` is undefined for a new one. */
+/** A change of one worker. */
 export interface Change {
+  /** The worker before the change; undefined for a new worker. */
   readonly before: WorkerEntry | undefined;
   readonly worker: WorkerEntry;
 }
 
-/** The worker has crashed, or the debugger has lost it. */
+/** Return whether the worker has crashed, or the debugger has lost it. */
 export function isLoss({ before, worker }: Change): boolean {
   return worker.state === 'gone' && worker.problem !== '' && before?.state !== 'gone';
 }
 
+/** The changes of a tree since the last call of takeChanges. */
 export interface ChangedNodes {
-  /** All nodes that have changed. */
+  /** All changed nodes. */
   readonly nodes: readonly TreeNode[];
-  /** The topmost changed nodes. A view that renders these, and all nodes below them, shows every change. */
+  /** The topmost changed nodes. A view that renders them and all nodes below them shows every change. */
   readonly roots: readonly TreeNode[];
 }
 
+/** The tree of one cluster's workers. It records the nodes that have changed. */
 export class WorkerTree {
   readonly root = new GroupNode('cluster', undefined, '', '');
   private readonly nodes = new Map<string, WorkerNode>();
@@ -77,6 +84,7 @@ export class WorkerTree {
 
   constructor(private readonly now: () => number = Date.now) {}
 
+  /** The number of workers. */
   get size(): number {
     return this.nodes.size;
   }
@@ -85,7 +93,7 @@ export class WorkerTree {
     return this.nodes.get(key);
   }
 
-  /** Takes workers that are new or have changed; the work is proportional to their number. */
+  /** Add the new workers and update the changed ones. The cost is proportional to the number of `workers`. */
   apply(workers: readonly WorkerEntry[]): Change[] {
     return workers.map((worker) => {
       const before = this.nodes.get(worker.key)?.worker;
@@ -98,14 +106,14 @@ export class WorkerTree {
     });
   }
 
-  /** Takes all workers: the others are removed, except for those that are gone. */
+  /** Make `workers` the workers of the tree: remove all others, except for the workers that are gone. */
   replace(workers: readonly WorkerEntry[]): Change[] {
     const listed = new Set(workers.map(({ key }) => key));
     this.removeUnless((worker) => listed.has(worker.key) || worker.state === 'gone');
     return this.apply(workers);
   }
 
-  /** Removes the workers that a debugger was attached to: the end of its session has changed their state. */
+  /** Remove the workers that a debugger was attached to, because the end of its session has changed their state. */
   removeAttached(): void {
     this.removeUnless(({ state }) => ['paused', 'gone', 'alive'].includes(state));
   }
@@ -114,14 +122,14 @@ export class WorkerTree {
     this.removeUnless(({ state }) => state !== 'gone');
   }
 
-  /** The changes since the last call. A node that was removed is not among them: its parent is. */
+  /** Return the changes since the last call. They contain the parent of a removed node, not the node. */
   takeChanges(): ChangedNodes {
     const { changed } = this;
     this.changed = new Set();
     return { nodes: [...changed], roots: [...changed].filter((node) => !isBelow(node, changed)) };
   }
 
-  /** Marks all workers as changed, since the ages in their rows are. */
+  /** Mark all workers as changed, because the ages in their rows have changed. */
   markAges(): void {
     for (const node of this.nodes.values()) {
       this.changed.add(node);
@@ -186,7 +194,7 @@ export class WorkerTree {
     }
   }
 
-  /** The group that this worker belongs to. Adds and renames groups on the way to it. */
+  /** Return the group that a worker belongs to. Add missing groups and rename groups on the path to it. */
   private groupOf(worker: WorkerEntry): GroupNode {
     let parent = this.root;
     for (const { kind, key, name } of pathOf(worker)) {
@@ -203,7 +211,7 @@ export class WorkerTree {
     return parent;
   }
 
-  /** The name may change: Ray may say the submission id of a job only later. */
+  /** Rename a group. A job gets another name if Ray reports its submission id only later. */
   private rename(group: GroupNode, name: string): void {
     if (group.name !== name) {
       group.name = name;
@@ -218,7 +226,7 @@ export class WorkerTree {
     this.changed.add(parent);
   }
 
-  /** Removes a node, and each group that is empty without it. */
+  /** Remove a node, and each group that is empty without it. */
   private removeChild(parent: GroupNode, key: string): void {
     parent.childByKey.delete(key);
     parent.sortAgain();
@@ -239,7 +247,7 @@ export class WorkerTree {
 
 type PathEntry = Pick<GroupNode, 'kind' | 'key' | 'name'>;
 
-/** The groups above a worker; there is none for a job, class or task without a name. */
+/** Return the groups above a worker, from the top. A job, class or task without a name has no group. */
 function pathOf({ type, state, job, submission, actor, task }: WorkerEntry): PathEntry[] {
   if (state === 'alive' && type === 'worker' && actor === '' && task === '') {
     return [{ kind: 'idle', key: 'idle', name: 'idle workers' }];

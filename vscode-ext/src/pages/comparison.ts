@@ -1,4 +1,4 @@
-/** What the page of a comparison does. It runs in the page, and tells the extension what the user wants. */
+/** The script of the comparison page. It runs in the page, and sends the user's requests to the extension. */
 
 import { MOVED, type ComparisonMessage } from '../protocol/page-messages';
 
@@ -17,7 +17,7 @@ function compare(keep: boolean): void {
   code.postMessage({ kind: 'compare', expression, select, keep, since: since?.checked ?? false });
 }
 
-/** By the texts of a column, where numbers count as such; once more is the other way round. */
+/** Sort the table by the column of this button, with numbers in numeric order. A second click reverses the order. */
 function sort(button: HTMLButtonElement): void {
   const head = button.closest('th');
   const table = button.closest('table');

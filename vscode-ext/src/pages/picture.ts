@@ -1,4 +1,4 @@
-/** What the page with the picture of all stacks does: arrow keys go through its frames, and a line says who is there. */
+/** The script of the page with all stacks. Arrow keys move the focus between frames; a line shows the frame's title. */
 
 export {};
 
@@ -16,7 +16,7 @@ function say(frame: Element | null): void {
   }
 }
 
-/** The nearest frame in the direction of the key. */
+/** Return the nearest frame in the direction of an arrow key; undefined if there is none. */
 function next(from: SVGGElement, key: string): SVGGElement | undefined {
   const { left, right, top, bottom } = place(from);
   const middle = (left + right) / 2;

@@ -1,18 +1,23 @@
 /** Command lines of raydap. */
 
+/** A program with its arguments. */
 export interface Command {
   readonly command: string;
   readonly args: readonly string[];
-  /** Added to the environment. Tokens are passed here, because everybody on the machine can see a command line. */
+  /** Variables to add to the environment. They contain tokens, because other users can see the command line. */
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** The log of an adapter. */
 export interface Log {
   readonly file: string;
+  /** Whether raydap logs every step, not only problems. */
   readonly verbose: boolean;
 }
 
-/** Starts an adapter for this window. `token` is that of the Ray cluster, if it has one. */
+/**
+ * Return the command that starts an adapter for this window. `token` is the token of the Ray cluster, if it has one.
+ */
 export function adapterCommand(python: string, log: Log, token?: string): Command {
   const verbose = log.verbose ? ['--verbose'] : [];
   return {
@@ -22,22 +27,22 @@ export function adapterCommand(python: string, log: Log, token?: string): Comman
   };
 }
 
-/** Connects to a hub. Without a token raydap looks for the hub's connection file on this machine. */
+/** Return the command that connects to a hub. Without a token, raydap looks for the hub's connection file. */
 export function connectCommand(python: string, url: string, token?: string): Command {
   return { command: python, args: ['-m', 'raydap', 'connect', url], env: variable('RAYDAP_TOKEN', token) };
 }
 
-/** Starts the language server for this window. */
+/** Return the command that starts the language server for this window. */
 export function languageServerCommand(python: string): Command {
   return { command: python, args: ['-m', 'raydap', 'lsp'], env: {} };
 }
 
-/** Installs raydap; each word is one argument. */
+/** Return the command that installs raydap; each element is one argument. */
 export function installCommand(python: string): readonly string[] {
   return [python, '-m', 'pip', 'install', 'raydap'];
 }
 
-/** The words as one line that a POSIX shell reads back as the same words. */
+/** Return the words as one line, quoted so that a POSIX shell reads the same words. */
 export function shellLine(words: readonly string[]): string {
   return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
 }

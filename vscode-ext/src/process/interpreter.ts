@@ -1,23 +1,27 @@
-/** Finds the Python that runs raydap, or says why there is none. */
+/** The search for a Python interpreter that can run raydap. */
 
 import { execFile, type ExecFileException } from 'node:child_process';
 
 import { OLDEST_PYTHON, type InterpreterFinding } from '../model/interpreter-finding';
 
+/** A function that checks one interpreter. */
 export type Probe = (python: string) => Promise<InterpreterFinding>;
 
-/** The setting comes before the interpreter that is selected in the editor. */
+/** The interpreters that the user has chosen. */
 export interface Chosen {
+  /** The interpreter in the settings. It takes precedence. */
   readonly setting?: string | undefined;
+  /** The interpreter that the Python extension has selected. */
   readonly active?: string | undefined;
 }
 
+/** The names that are searched for on the PATH, in this order. */
 const ON_PATH = ['python3', 'python'];
 
-/** An interpreter may never answer, such as one on a dead network drive. */
+/** The time limit of a check. An interpreter may never answer, for example on a dead network drive. */
 const PROBE_TIMEOUT_MS = 30_000;
 
-/** Runs on any Python, 2.7 included, because it has to say which version that is. */
+/** The script that checks an interpreter. It runs on any Python, even 2.7, because it reports the version. */
 const PROBE_SCRIPT = `
 import json, sys
 state, reason = "absent", ""
@@ -32,6 +36,7 @@ if sys.version_info >= (3, 10):
 print(json.dumps({"version": list(sys.version_info[:3]), "raydap": state, "reason": reason}))
 `;
 
+/** The output of the script. */
 interface Answer {
   readonly version: number[];
   readonly raydap: 'ready' | 'absent' | 'broken';
@@ -39,8 +44,8 @@ interface Answer {
 }
 
 /**
- * Probes the chosen interpreter and no other one, since another one has other packages. If none is chosen, takes the first
- * one on the PATH that is ready, else the first one that runs, so that the user learns what is wrong with it.
+ * Check the chosen interpreter and no other one, because another one has other packages. If none is chosen, return the
+ * first interpreter on the PATH that is ready, else the first that runs, so that the user learns what is wrong with it.
  */
 export async function findInterpreter(chosen: Chosen, probe: Probe = probeInterpreter): Promise<InterpreterFinding> {
   const setting = chosen.setting?.trim() ?? '';
@@ -59,13 +64,16 @@ export async function findInterpreter(chosen: Chosen, probe: Probe = probeInterp
   return (
     findings.find((finding) => finding.kind !== 'broken') ?? {
       kind: 'broken',
-      python: ON_PATH.join(', '),
-      reason: 'there is no Python on the PATH',
+      python: ON_PATH.join(' or '),
+      reason: 'no working Python is on the PATH',
     }
   );
 }
 
-/** Asks an interpreter for its version and for raydap. It runs outside the workspace, whose files it would import. */
+/**
+ * Check an interpreter for its version and for raydap. It runs outside the workspace, because Python imports files from
+ * its working directory.
+ */
 export async function probeInterpreter(python: string): Promise<InterpreterFinding> {
   const answer = await ask(python);
   if (typeof answer === 'string') {
@@ -90,7 +98,7 @@ function isOlder([major = 0, minor = 0]: readonly number[]): boolean {
   return major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
 }
 
-/** The reason, as a string, if there is no answer. */
+/** Run the script. Return its output, or as a string the reason why there is none. */
 function ask(python: string): Promise<Answer | string> {
   return new Promise((resolve) =>
     execFile(python, ['-c', PROBE_SCRIPT], { cwd: __dirname, timeout: PROBE_TIMEOUT_MS }, (error, stdout, stderr) =>
@@ -99,12 +107,12 @@ function ask(python: string): Promise<Answer | string> {
   );
 }
 
-/** The answer is the last line: a site hook may print something before it. */
+/** Parse the last line of the output. A site hook may print lines before it. */
 function read(stdout: string): Answer | string {
   try {
     return JSON.parse(lastLine(stdout)) as Answer;
   } catch {
-    return 'it does not answer like a Python';
+    return 'its output is not that of a Python interpreter';
   }
 }
 

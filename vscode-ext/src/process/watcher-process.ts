@@ -18,7 +18,7 @@ import type { Events, WorkerList } from '../protocol/messages';
 import { problemOfExit, problemOfRequest } from '../text/problems';
 import type { Command } from './command';
 
-/** Messages of both directions, as far as they are read here. */
+/** The fields of a DAP message that are read here. */
 interface Message {
   readonly type: 'response' | 'event' | 'request';
   readonly seq: number;
@@ -29,31 +29,35 @@ interface Message {
   readonly body?: unknown;
 }
 
+/** The functions that settle the promise of a request. */
 interface PendingRequest {
   readonly resolve: (body: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
+/** The arguments of WatcherProcess.start. */
 export interface WatcherOptions {
   readonly command: Command;
-  /** A folder without modules of the user's. */
+  /** The working directory. It has no Python files of the user, which `python -m` would import first. */
   readonly cwd: string;
   readonly attach: WatcherArguments;
   readonly listener: WatcherListener;
-  /** Takes the body of the answer to `initialize`. */
+  /** Receives the body of the answer to `initialize`. */
   readonly onInitialize: (body: unknown) => void;
 }
 
 const WORKERS_CHANGED: keyof Events = 'raydap/workersChanged';
 
-const NOT_WATCHED = 'The cluster is not being watched any more.';
+const NOT_WATCHED = 'The cluster is no longer being watched.';
 
-/** The last characters of stderr that are kept. */
+/** The number of characters that are kept of the end of stderr. */
 const MAX_STDERR_CHARACTERS = 2000;
 
+/** A running watcher. */
 export class WatcherProcess implements WorkerSource {
   private readonly pending = new Map<number, PendingRequest>();
   private readonly decoder = new Decoder();
+  /** Settles when raydap has answered `attach`. */
   private attached: Promise<void> | undefined;
   private seq = 0;
   private hasAnswered = false;
@@ -65,6 +69,7 @@ export class WatcherProcess implements WorkerSource {
     private readonly listener: WatcherListener,
   ) {}
 
+  /** Start the process and attach. Requests report a refused attach, and the listener the end of the process. */
   static start({ command, cwd, attach, listener, onInitialize }: WatcherOptions): WatcherProcess {
     const env = { ...process.env, ...command.env };
     const child = spawn(command.command, command.args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
@@ -73,14 +78,14 @@ export class WatcherProcess implements WorkerSource {
     child.stderr.on('data', (piece: Buffer) => {
       watcher.stderr = (watcher.stderr + piece.toString()).slice(-MAX_STDERR_CHARACTERS);
     });
-    // A process that has ended takes no more input. The event `close` reports its end.
+    // Writing to a process that has ended fails. The event `close` reports its end.
     child.stdin.on('error', () => undefined);
     child.on('error', (error) =>
       watcher.end({ text: `raydap could not be started: ${error.message}.`, actions: ['chooseInterpreter'] }),
     );
     child.on('close', (code) => watcher.end(watcher.problemOfEnd(code)));
     watcher.attached = watcher.attach(attach, onInitialize);
-    // Each request reports this failure; without any request it would be an unhandled one.
+    // Each request reports this failure. Without a request, the rejection would be unhandled.
     watcher.attached.catch(() => undefined);
     return watcher;
   }
@@ -90,7 +95,7 @@ export class WatcherProcess implements WorkerSource {
     return (await this.send(name, args)) as AnswerTo<Name>;
   }
 
-  /** raydap ends when its standard input does. Nothing waits for its end. */
+  /** Reject all pending requests and end the process, without waiting for its end. */
   close(): void {
     this.closed = true;
     for (const { reject } of this.pending.values()) {
@@ -101,7 +106,10 @@ export class WatcherProcess implements WorkerSource {
     this.process.kill();
   }
 
-  /** Meanwhile raydap sends the event `initialized`, which configurationDone answers (spec: Initialization). */
+  /**
+   * Send `initialize` and `attach`. Before raydap answers `attach`, it sends the event `initialized` and waits for
+   * `configurationDone`, which handleEvent sends (spec: Initialization).
+   */
   private async attach({ first, join }: WatcherArguments, onInitialize: (body: unknown) => void): Promise<void> {
     onInitialize(await this.send('initialize', { adapterID: 'raydap', clientID: 'raydap-view', pathFormat: 'path' }));
     try {
@@ -132,7 +140,7 @@ export class WatcherProcess implements WorkerSource {
     try {
       messages = this.decoder.decode(piece);
     } catch {
-      const text = 'The started program does not answer like raydap.';
+      const text = 'The output of the started program is not that of raydap.';
       this.end({ text, actions: ['chooseInterpreter', 'showLog'] });
       return;
     }

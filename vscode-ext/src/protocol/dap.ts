@@ -1,4 +1,4 @@
-/** The messages of DAP, as far as the extension reads or changes them. */
+/** The parts of DAP messages that the extension reads or changes. */
 
 import type { OutputData, Requests } from './messages';
 
@@ -11,6 +11,7 @@ export interface Failure {
   body?: { error?: { id?: number; format?: string; showUser?: boolean } };
 }
 
+/** A successful response (spec: Response). */
 export interface Response {
   readonly type: 'response';
   readonly success: true;
@@ -18,14 +19,14 @@ export interface Response {
   readonly body?: unknown;
 }
 
-/** Where a frame's code is (spec: Source). */
+/** The source of a frame's code (spec: Source). */
 export interface Source {
   readonly name?: string;
   readonly path?: string;
   readonly sourceReference?: number;
 }
 
-/** The answer to `stackTrace`. */
+/** The body of the answer to `stackTrace`. */
 export interface StackTrace {
   readonly stackFrames?: readonly { readonly line: number; readonly source?: Source }[];
 }
@@ -38,10 +39,12 @@ export function isFailure(message: unknown): message is Failure {
   return type === 'response' && success === false;
 }
 
+/** Return whether a request that starts a session has failed. */
 export function isFailedStart(message: unknown): message is Failure {
   return isFailure(message) && START_REQUESTS.includes(message.command);
 }
 
+/** Return whether this is the successful answer to a request of this name. */
 export function isResponseTo(
   command: keyof Requests | 'initialize' | 'stackTrace',
   message: unknown,
@@ -50,18 +53,23 @@ export function isResponseTo(
   return response.type === 'response' && response.success === true && response.command === command;
 }
 
-/** Raydap's number of the error (docs/errors.md). */
+/** Return raydap's number of the error (docs/errors.md). */
 export function errorCode(failure: Failure): number | undefined {
   return failure.body?.error?.id;
 }
 
+/** Return the sentence for the user. */
 export function errorText(failure: Failure): string {
-  return failure.body?.error?.format ?? failure.message ?? `raydap refused ${failure.command}.`;
+  return (
+    failure.body?.error?.format ??
+    failure.message ??
+    `raydap refused the request ${failure.command} and gave no reason.`
+  );
 }
 
 /**
- * Keeps VS Code from showing this failure (spec: Message, `showUser`). VS Code shows that of configurationDone in any case,
- * so that one becomes a success: nothing depends on it once the start has failed.
+ * Keep VS Code from showing a failure (spec: Message, `showUser`). VS Code always shows a failed `configurationDone`,
+ * so this turns it into a success: nothing depends on it once the start has failed.
  */
 export function hideFromUser(failure: Failure): void {
   if (failure.command === 'configurationDone') {
@@ -70,15 +78,15 @@ export function hideFromUser(failure: Failure): void {
   failure.body = { ...failure.body, error: { ...failure.body?.error, showUser: false } };
 }
 
-/** An `output` event. VS Code shows a notification for each `important` one. */
+/** An `output` event. VS Code shows it as a notification if its category is `important`. */
 interface Output {
   readonly event?: string;
   readonly body?: { category?: string; readonly output?: string; readonly data?: Partial<OutputData> | null };
 }
 
 /**
- * Turns a notification into a line of the console, and returns its text and the number of the error that it is about.
- * Undefined for all other messages.
+ * Turn a notification into a line of the console. Return its text and its error number, which is 0 if it reports no
+ * error. Leave all other messages unchanged, and return undefined.
  */
 export function demoteToConsole(message: unknown): { readonly text: string; readonly code: number } | undefined {
   const { event, body } = message as Output;

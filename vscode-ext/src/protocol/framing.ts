@@ -2,7 +2,7 @@
 
 const SEPARATOR = Buffer.from('\r\n\r\n');
 
-/** Far above the length of any message of raydap: a longer message comes from another program. */
+/** The limit is far above the length of any message of raydap: a longer message comes from another program. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const MAX_HEADER_BYTES = 1024;
 
@@ -11,14 +11,17 @@ export function encode(message: unknown): Buffer {
   return Buffer.concat([Buffer.from(`Content-Length: ${body.length}\r\n\r\n`), body]);
 }
 
-/** Takes bytes in pieces of any size, and returns whole messages. */
+/** A decoder that receives bytes in pieces of any size and returns whole messages. */
 export class Decoder {
   private pieces: Buffer[] = [];
+  /** The number of bytes in `pieces`. */
   private held = 0;
-  /** The number of bytes that the next message needs. */
+  /** The length of the next message with its header, in bytes; 0 until its header is complete. */
   private needed = 0;
 
-  /** Throws an Error on anything that is not DAP; nothing can be decoded after that. */
+  /**
+   * Return the messages that this piece completes. Throw an Error if it is not DAP; the decoder is unusable after that.
+   */
   decode(piece: Buffer): unknown[] {
     this.pieces.push(piece);
     this.held += piece.length;
@@ -51,6 +54,7 @@ export class Decoder {
   }
 }
 
+/** Return the length in a header. Throw an Error if there is none or if it is too large. */
 function lengthIn(header: string): number {
   const length = Number(/^Content-Length: *(\d+)$/im.exec(header)?.[1] ?? NaN);
   if (!(length <= MAX_MESSAGE_BYTES)) {

@@ -1,19 +1,23 @@
 /** The messages between pages and the extension. */
 
+/** A message from the comparison page. */
 export type ComparisonMessage =
   | {
       readonly kind: 'compare';
       readonly expression: string;
       readonly select: string;
+      /** Whether to keep the values, to compare later ones with them. */
       readonly keep: boolean;
+      /** Whether to compare with the kept values. */
       readonly since: boolean;
     }
   | FocusMessage;
 
+/** The request to select a stopped thread in VS Code. */
 export interface FocusMessage {
   readonly kind: 'focus';
   readonly threadId: number;
 }
 
-/** The only message to the page of a comparison: workers have stopped or have continued since. */
+/** The only message to the comparison page: workers have stopped or continued since the comparison. */
 export const MOVED = 'moved';

@@ -64,10 +64,10 @@ export function comparisonPage(compared: Compared, nonce: string, script: string
   const body = markup`<form>
 <input type="text" name="expression" value="${expression}" aria-label="Expression" spellcheck="false">
 <input type="text" name="select" value="${select}" aria-label="Set" spellcheck="false"
-  placeholder="all that are stopped, or a set: actor:Trainer not rank:0">
+  placeholder="all stopped workers, or a set such as actor:Trainer not rank:0">
 <button type="submit">Compare</button>
-<button type="button" class="other" name="keep" title="Keeps these values, to compare later ones with them">Keep</button>
-${kept ? markup`<label>${box} with the kept values</label>` : ''}
+<button type="button" class="other" name="keep" title="Keep these values, to compare later values with them">Keep</button>
+${kept ? markup`<label>${box} compare with the kept values</label>` : ''}
 </form>
 ${problem === undefined ? '' : markup`<p class="problem" role="alert">${problem}</p>`}
 ${answer === undefined ? '' : movedLine(isMoved)}
@@ -77,8 +77,8 @@ ${answer === undefined ? '' : results(answer)}`;
 
 /** Return the line that marks the values as old. The page's script shows it as soon as a worker moves. */
 function movedLine(isMoved: boolean): Trusted {
-  return markup`<p class="moved" role="status"${isMoved ? '' : markup` hidden`}>Workers have moved since: these are the
-values from before. Compare again.</p>`;
+  return markup`<p class="moved" role="status"${isMoved ? '' : markup` hidden`}>Workers have stopped or continued
+since these values were read. Compare again.</p>`;
 }
 
 function results(answer: Comparison): Trusted {
@@ -88,7 +88,7 @@ ${statistics === undefined ? '' : markup`<p>${statisticsText(statistics)}</p>`}
 ${histogram === undefined ? '' : histogramOf(histogram)}
 ${change === undefined ? '' : changeOf(change)}
 ${groups.length === 0 ? '' : table(groups)}
-${silent.length === 0 ? '' : markup`<p>${silent.length} did not answer in time.</p>`}`;
+${silent.length === 0 ? '' : markup`<p>${threadsText(silent.length)} did not answer in time.</p>`}`;
 }
 
 /** Return the number of times that each value occurs, the most frequent first, like "23 × 0.5, 1 × nan". */
@@ -102,7 +102,12 @@ export function summaryOf({ groups, silent }: Comparison): string {
   if (errors > 0) {
     parts.push(errors === 1 ? '1 error' : `${errors} errors`);
   }
-  return parts.length > 0 ? parts.join(', ') : silent.length > 0 ? 'Nobody answered.' : 'No worker is stopped here.';
+  const nothing = silent.length > 0 ? 'No worker answered in time.' : 'None of these workers is stopped.';
+  return parts.length > 0 ? parts.join(', ') : nothing;
+}
+
+function threadsText(count: number): string {
+  return count === 1 ? '1 thread' : `${count} threads`;
 }
 
 function shortened(value: string): string {
@@ -137,7 +142,7 @@ function row(group: ComparisonGroup, kind: string): Trusted {
 /** Return a button with the name of these threads. A click on it selects the first of them in VS Code. */
 function share({ members, label }: Share): Trusted {
   const first = members[0] ?? '';
-  return markup`<button type="button" class="members" data-thread="${first}" title="Go to the first of them">${label}</button>`;
+  return markup`<button type="button" class="members" data-thread="${first}" title="Go to the first of these workers">${label}</button>`;
 }
 
 function statisticsText({ min, max, mean, std, nan, inf }: Statistics): string {
@@ -174,6 +179,8 @@ function changeOf({ changed, unchanged, unknown, statistics }: Change): Trusted 
     return markup`<tr><td>${name}</td>${count}<td>${share(each)}</td></tr>`;
   });
   const by =
-    statistics === undefined || changed.members.length === 0 ? '' : markup`<p>by ${statisticsText(statistics)}</p>`;
+    statistics === undefined || changed.members.length === 0
+      ? ''
+      : markup`<p>change: ${statisticsText(statistics)}</p>`;
   return markup`<table class="change"><tbody>${rows}</tbody></table>${by}`;
 }

@@ -1,7 +1,10 @@
-/** Names the number of workers that a command has acted on. */
+/** The message with the number of workers that a command has acted on. */
 
-/** Like `3 workers continued; the filter hides 2 others`; undefined if one worker was meant and the filter hid no other. */
+/**
+ * Return a message like `3 workers continued; 2 hidden by the filter were left out`. Return undefined if the command has
+ * acted on one worker and the filter hides no other.
+ */
 export function countMessage(verb: string, count: number, hidden: number): string | undefined {
-  const others = hidden === 0 ? '' : `; the filter hides ${hidden} ${hidden === 1 ? 'other' : 'others'}`;
+  const others = hidden === 0 ? '' : `; ${hidden} hidden by the filter ${hidden === 1 ? 'was' : 'were'} left out`;
   return count === 1 && hidden === 0 ? undefined : `${count} ${count === 1 ? 'worker' : 'workers'} ${verb}${others}`;
 }

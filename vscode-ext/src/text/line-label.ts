@@ -1,8 +1,9 @@
-/** The text beside a line at which workers are stopped. */
+/** The text at the end of a line at which workers are stopped. */
 
 import type { WorkerEntry } from '../protocol/messages';
 import { escaped } from './rows';
 
+/** The texts for one line. */
 export interface LineLabel {
   /** Like "Trainer 4711" or "3 workers: RolloutWorker#0, #1, driver train.py 4700". */
   readonly text: string;
@@ -13,7 +14,7 @@ export interface LineLabel {
 const MAX_NAMED = 4;
 const MAX_IN_HOVER = 30;
 
-/** There is at least one worker. */
+/** Return the label for these workers. There must be at least one. */
 export function lineLabel(workers: readonly WorkerEntry[]): LineLabel {
   const sorted = [...workers].sort((one, other) => one.name.localeCompare(other.name, undefined, { numeric: true }));
   const count = sorted.length > 1 ? `${sorted.length} workers: ` : '';
@@ -22,7 +23,7 @@ export function lineLabel(workers: readonly WorkerEntry[]): LineLabel {
   return { text: count + shortNames(sorted), hover: ['Stopped here:', ...listed, ...more].join('\n\n') };
 }
 
-/** Names the class of actors once for those that follow each other, like "RolloutWorker#0, #1". */
+/** Return the names of the first workers. Successive actors of one class share its name, like "RolloutWorker#0, #1". */
 function shortNames(workers: readonly WorkerEntry[]): string {
   const named = workers.slice(0, MAX_NAMED);
   const names = named.map((worker, index) => {
@@ -33,7 +34,7 @@ function shortNames(workers: readonly WorkerEntry[]): string {
   return names.join(', ') + (workers.length > MAX_NAMED ? ', …' : '');
 }
 
-/** What tells the worker from others: the label of an actor begins with it, that of a task has no process in it. */
+/** Return a name that identifies the worker: the beginning of an actor's label, else the label and the process. */
 function nameOf({ actor, label, pid, where, type }: WorkerEntry): string {
   return actor !== '' && type !== 'child' ? (label.split(' · ')[0] ?? '') : `${label} ${pid === 0 ? where : pid}`;
 }

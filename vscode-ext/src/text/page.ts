@@ -1,13 +1,13 @@
-/** Pages in HTML of which only what is written here is taken for HTML. */
+/** HTML pages in which all inserted texts are escaped. */
 
-/** HTML, as opposed to a text that may have anything in it. */
+/** A piece of HTML, as opposed to a text with any content. */
 export class Trusted {
   constructor(readonly text: string) {}
 }
 
 type Part = string | number | Trusted | readonly Trusted[];
 
-/** A template whose texts and numbers are escaped. */
+/** Return the HTML of a template, in which texts and numbers are escaped. */
 export function markup(strings: TemplateStringsArray, ...parts: readonly Part[]): Trusted {
   return new Trusted(strings.map((text, index) => text + textOf(parts[index] ?? '')).join(''));
 }
@@ -23,7 +23,9 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** `nonce` is a new random word for each page; it allows the style and the script, and nothing else is loaded. */
+/**
+ * Return a page. `nonce` is a new random word for each page; it permits only the page's style and script to be loaded.
+ */
 export function page(parts: {
   readonly title: string;
   readonly style: string;

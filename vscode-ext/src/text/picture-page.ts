@@ -13,10 +13,13 @@ const STYLE = `
   p { min-height: 3em; white-space: pre-wrap; overflow-wrap: anywhere; color: var(--vscode-descriptionForeground); }
 `;
 
-/** `svg` is raydap's own, whose texts are escaped (adapter/raydap/presentation/stack_pictures.py). */
+/**
+ * Return the page. `svg` comes from raydap, which escapes its texts (adapter/raydap/presentation/stack_pictures.py).
+ */
 export function picturePage(svg: string, nonce: string, script: string): string {
   const picture = new Trusted(svg.replace(/<style>.*?<\/style>/s, ''));
-  const body = markup`<p role="status">Arrow keys go through the frames; this line says who is there.</p>
+  const body = markup`<p role="status">Move between the frames with the arrow keys. This
+line names the workers in the selected frame.</p>
 ${picture}`;
   return page({ title: 'Stacks', style: STYLE, body, nonce, script });
 }

@@ -5,7 +5,7 @@ import type { Problem, ProblemAction } from '../model/problem';
 import { errorCode, errorText, type Failure } from '../protocol/dap';
 import { ErrorCode } from '../protocol/error-codes';
 
-/** Labels of the buttons. */
+/** The labels of the buttons. */
 export const ACTION_LABELS: Readonly<Record<ProblemAction, string>> = {
   install: 'Install raydap',
   copyInstall: 'Copy command',
@@ -14,7 +14,7 @@ export const ACTION_LABELS: Readonly<Record<ProblemAction, string>> = {
   changeHub: "Change the hub's URL",
   enterClusterToken: 'Enter the token',
   enterHubToken: 'Enter the token',
-  join: 'Join it',
+  join: 'Join the session',
   showLog: 'Show log',
 };
 
@@ -32,42 +32,42 @@ const ACTIONS: Readonly<Record<number, readonly ProblemAction[]>> = {
   [ErrorCode.HUB_REFUSED]: ['enterHubToken'],
 };
 
-/** The problem of a session that could not be started; undefined if the extension has no action to offer. */
+/** Return the problem of a session that could not be started; undefined if the extension has no action to offer. */
 export function problemOfStart(failure: Failure): Problem | undefined {
   const actions = ACTIONS[errorCode(failure) ?? NaN];
   return actions && { text: errorText(failure), actions };
 }
 
-/** The problem of a failed request of the extension itself: VS Code does not show that error. */
+/** Return the problem of a failed request of the extension itself. VS Code does not show its error. */
 export function problemOfRequest(failure: Failure): Problem {
   return problemOfStart(failure) ?? { text: errorText(failure), actions: ['showLog'] };
 }
 
-/** A problem that raydap tells of by itself. VS Code's own message about it would have no button, and be cut after one line. */
+/** Return the problem in a notification from raydap. VS Code's own message has no button and is cut after one line. */
 export function problemOfOutput(text: string): Problem {
   return { text, actions: ['showLog'] };
 }
 
-/** The problem of a raydap that has ended before it answered; undefined if it ended without an error. */
+/** Return the problem of a raydap that has ended before it answered; undefined if it ended without an error. */
 export function problemOfExit(code: number | undefined): Problem | undefined {
   return code === 0
     ? undefined
-    : { text: `raydap ${endText(code)} before the session began.`, actions: ['showLog', 'chooseInterpreter'] };
+    : { text: `raydap ${endText(code)} before the session started.`, actions: ['showLog', 'chooseInterpreter'] };
 }
 
-/** The problem of a pip that has not installed raydap. */
+/** Return the problem of an installation that has failed. `code` is the exit code of pip. */
 export function problemOfInstall(code: number | undefined): Problem {
   return {
-    text: `pip ${endText(code)}, and raydap is not installed; the terminal says why.`,
+    text: `pip ${endText(code)}, so raydap is not installed. The terminal shows the reason.`,
     actions: ['copyInstall', 'chooseInterpreter'],
   };
 }
 
 function endText(code: number | undefined): string {
-  return code === undefined ? 'was ended' : `ended with code ${code}`;
+  return code === undefined ? 'was terminated' : `exited with code ${code}`;
 }
 
-/** Undefined if the interpreter can run raydap. */
+/** Return the problem of an interpreter; undefined if it can run raydap. */
 export function problemOfInterpreter(finding: InterpreterFinding): Problem | undefined {
   switch (finding.kind) {
     case 'ready':
@@ -81,7 +81,7 @@ export function problemOfInterpreter(finding: InterpreterFinding): Problem | und
       return { text, actions: ['install', 'chooseInterpreter'] };
     }
     case 'tooOld': {
-      const text = `raydap needs Python ${OLDEST_PYTHON.join('.')} or newer; ${finding.python} is ${finding.version}.`;
+      const text = `raydap needs Python ${OLDEST_PYTHON.join('.')} or newer, but ${finding.python} is Python ${finding.version}.`;
       return { text, actions: ['chooseInterpreter'] };
     }
     case 'broken': {

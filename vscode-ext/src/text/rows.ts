@@ -4,15 +4,17 @@ import { countsText, type Tally } from '../model/tally';
 import { GroupNode, type TreeNode, type WorkerNode } from '../model/worker-tree';
 import type { WorkerEntry, WorkerState } from '../protocol/messages';
 
+/** One row of the view. */
 export interface Row {
   readonly label: string;
   readonly description: string;
   /** Markdown without links or HTML. */
   readonly tooltip: string;
+  /** The id of one of VS Code's icons. */
   readonly icon: string;
-  /** The id of one of VS Code's colours; undefined is the colour of text. */
+  /** The id of one of VS Code's colours; undefined for the colour of text. */
   readonly color?: string;
-  /** The context value, which decides the menu of the row (package.json). */
+  /** The context value, which determines the menu of the row (package.json). */
   readonly context: string;
 }
 
@@ -38,16 +40,19 @@ const GROUP_ICONS = {
 
 const STATE_TEXTS: Readonly<Record<WorkerState, string>> = {
   stopped: 'Stopped',
-  held: 'Waits at a barrier',
-  attaching: 'Being attached',
-  paused: 'Paused; waits for a debugger',
+  held: 'Waiting at a barrier',
+  attaching: 'Attaching',
+  paused: 'Paused, waiting for a debugger',
   running: 'Running, attached',
   detached: 'Running without a debugger',
   alive: 'Running, not attached',
   gone: 'Gone',
 };
 
-/** Keeps the rows of workers, so that only those of changed workers are made anew. Groups are few, and depend on others. */
+/**
+ * A cache for the rows of workers, so that only changed workers get new rows. The rows of groups are always made anew:
+ * there are few of them, and each depends on the row above it.
+ */
 export class RowCache {
   private readonly rows = new WeakMap<TreeNode, Row>();
 
@@ -69,15 +74,18 @@ export class RowCache {
   }
 }
 
-/** Returns the counts of a group; a filter leaves out workers. */
+/** A function that returns the counts of a group. A filter may leave out workers. */
 export type TallyOf = (group: GroupNode) => Readonly<Tally>;
 
-/** `now` is in milliseconds. */
+/** Return the row of a node. `now` is the time in milliseconds. */
 export function rowOf(node: TreeNode, now: number, tallyOf: TallyOf = ({ tally }) => tally): Row {
   return node instanceof GroupNode ? groupRow(node, tallyOf) : workerRow(node, now);
 }
 
-/** A group leaves out the counts that the row above it has already: a job of one class has the counts of that class. */
+/**
+ * Return the row of a group. It leaves out its counts if they equal those in the row above: the row of the only class
+ * of a job does not repeat the counts of the job.
+ */
 function groupRow(group: GroupNode, tallyOf: TallyOf): Row {
   const { kind, name, parent } = group;
   const tally = tallyOf(group);
@@ -93,7 +101,10 @@ function groupRow(group: GroupNode, tallyOf: TallyOf): Row {
   };
 }
 
-/** Workers that are gone or alive are counted in a group that has no others. The row of a cluster never counts them. */
+/**
+ * Return the counts of a group. Gone and alive workers are counted only if there are no others, and never for a
+ * cluster.
+ */
 function countsOf(kind: GroupNode['kind'], tally: Readonly<Tally>): string {
   return countsText(tally) || (kind === 'cluster' ? '' : countsText(tally, []));
 }
@@ -133,7 +144,7 @@ function tooltip(worker: WorkerEntry, errors: readonly string[], age: string): s
     .join('\n\n');
 }
 
-/** Like "40 s", "2 min", "3 h", "5 d"; empty for less than ten seconds. */
+/** Return a duration like "40 s", "2 min", "3 h", "5 d"; empty for less than ten seconds. */
 export function durationText(seconds: number): string {
   const units: readonly (readonly [number, string])[] = [
     [86_400, 'd'],
@@ -148,7 +159,7 @@ export function durationText(seconds: number): string {
   return seconds >= 10 ? `${Math.floor(seconds / 10) * 10} s` : '';
 }
 
-/** Names come from programs and may look like Markdown. */
+/** Escape a text for Markdown. Names come from programs and may contain Markdown characters. */
 export function escaped(text: string): string {
   return text.replace(/[\\`*_{}[\]()#+\-.!<>|~]/g, '\\$&');
 }

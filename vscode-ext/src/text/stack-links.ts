@@ -1,14 +1,15 @@
-/** The places of files in the text of a worker's stack, which are written as in Python's tracebacks. */
+/** The links to source files in the text of a worker's stack, which has the format of a Python traceback. */
 
+/** A file and line that the text names. */
 export interface StackLink {
-  /** Where the place is in the text, in characters. */
+  /** The range of the link in the text, in characters. */
   readonly start: number;
   readonly end: number;
   readonly path: string;
   readonly line: number;
 }
 
-/** Code without a file, such as `<string>`, has no link. */
+/** Return the links in a text. Code without a file, such as `<string>`, has no link. */
 export function stackLinks(text: string): StackLink[] {
   return [...text.matchAll(/^ {2}File "((?:\/|[A-Za-z]:\\).*)", line (\d+), in /gm)].map((found) => {
     const [, path = '', line = ''] = found;

@@ -2,22 +2,26 @@
 
 import type { Location, MergedStacks, MissingMembers, StackNode } from '../protocol/messages';
 
+/** One row of the view. */
 export interface StackRow {
-  /** The same for the same stack, so that VS Code keeps the row open. */
+  /** Equal ids for equal stacks, so that VS Code keeps the row expanded. */
   readonly id: string;
   readonly label: string;
   readonly description: string;
   readonly tooltip: string;
   readonly icon: string;
-  /** The context value: whether threads are stopped there. */
+  /** The context value. It depends on whether the row has stopped threads, and determines the menu. */
   readonly context: string;
+  /** The innermost frame of the row; null for the row of unknown stacks. */
   readonly frame: Location | null;
-  /** The ids of the stopped threads. */
+  /** The ids of the stopped threads of the row. */
   readonly members: readonly number[];
   readonly children: readonly StackRow[];
 }
 
-/** Frames that all of a branch have called are one row, which names the innermost. */
+/**
+ * Return the rows of the view. Frames that all threads of a branch have in common are one row, named by the innermost.
+ */
 export function stackRows({ root, missing, silent, unread }: MergedStacks): StackRow[] {
   const rows = root.children.map((child) => rowOf(child, ''));
   const unknown = silent.length + unread.length;
@@ -48,7 +52,7 @@ function rowOf(node: StackNode, above: string): StackRow {
 
 function missingRow({ frame, count, of, members, label }: MissingMembers): StackRow {
   const text = `${label} missing in ${placeOf(frame)}`;
-  const description = `${count} of ${of} are there`;
+  const description = `${count} of ${of} workers are there`;
   const context = members.length === 0 ? 'raydap.stack.missing' : 'raydap.stack.stopped';
   const tooltip = `${text}\n\n${description}`;
   return {
@@ -80,7 +84,7 @@ function unknownRow(count: number, members: readonly number[]): StackRow {
   };
 }
 
-/** Like "step (train.py:88)". */
+/** Return a text like "step (train.py:88)"; empty without a frame. */
 function placeOf(frame: Location | null): string {
   return frame === null ? '' : `${frame.name} (${frame.path.replace(/^.*[/\\]/, '')}:${frame.line})`;
 }

@@ -1,7 +1,8 @@
-/** Tells the user if the versions of raydap and of the extension do not work together. */
+/** The warning that the versions of raydap and of the extension do not work together. */
 
 import { PROTOCOL, type Server } from '../protocol/messages';
 
+/** A check that warns once of each mismatch. */
 export class VersionCheck {
   private readonly shown = new Set<string>();
 
@@ -10,7 +11,9 @@ export class VersionCheck {
     private readonly warn: (text: string) => void,
   ) {}
 
-  /** Warns once of each mismatch. `body` is the body of the answer to `initialize`, `hub` the URL of the hub that answers. */
+  /**
+   * Warn of a mismatch. `body` is the body of the answer to `initialize`, `hub` the URL of the hub that has answered.
+   */
   check(body: unknown, hub?: string): void {
     const { raydap } = (body ?? {}) as { raydap?: Partial<Server> };
     const text = mismatchText(raydap, this.extensionVersion, hub);
@@ -21,12 +24,14 @@ export class VersionCheck {
   }
 }
 
-/** Undefined if both have the same protocol. A raydap that does not name its protocol is older than this check. */
+/**
+ * Return the warning; undefined if both have the same protocol. A raydap that reports none is older than this check.
+ */
 function mismatchText(server: Partial<Server> | undefined, extensionVersion: string, hub = ''): string | undefined {
   const protocol = server?.protocol ?? 0;
   const raydap = `raydap${server?.version === undefined ? '' : ` ${server.version}`}${hub && ` of the hub ${hub}`}`;
   if (protocol < PROTOCOL) {
-    const where = hub === '' ? 'in the Python that runs it' : 'there, and start the hub again';
+    const where = hub === '' ? 'in the Python that runs it' : 'where the hub runs, and restart the hub';
     return `${raydap} is older than this extension (${extensionVersion}): run "pip install --upgrade raydap" ${where}.`;
   }
   return protocol > PROTOCOL

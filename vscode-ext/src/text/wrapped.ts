@@ -1,9 +1,12 @@
-/** Breaks a text for rows, because VS Code cuts a row that is too long. */
+/** Line breaks in texts for rows, because VS Code cuts a row that is too long. */
 
-/** Fits into a row of the side bar as wide as VS Code opens it. */
+/** The number of characters that fit into a row of the side bar at the width that it has at first. */
 const WIDTH = 36;
 
-/** The text as lines. The number of an error stays in one piece, as does a word that is longer than a line. */
+/**
+ * Return the text as lines. An error number, like `[raydap 2003]`, and a word that is longer than a line are not
+ * broken.
+ */
 export function wrapped(text: string, width = WIDTH): string[] {
   const lines: string[] = [];
   for (const word of text.match(/\[raydap \d+\]|\S+/g) ?? []) {

@@ -1,4 +1,4 @@
-/** Collects changes of the clusters, so that the view shows many of them at once. */
+/** The changes of the clusters, collected so that one update of the view shows many of them. */
 
 import * as vscode from 'vscode';
 
@@ -7,18 +7,20 @@ import { Debounce, Throttle } from '../model/timers';
 import { isLoss, type Change } from '../model/worker-tree';
 import type { Losses } from '../text/loss-message';
 
-/** The view is updated a few times a second only, because a step is over within this time. */
+/** The shortest time between two updates of the view. A step is over within this time. */
 const UPDATE_INTERVAL_MS = 250;
 
 /**
- * VS Code shows all rows of a cluster anew with each update, which takes about a millisecond for each. Updates that came
- * faster would queue up, and the counts in the view would be seconds behind those in the status bar.
+ * The shortest time between two updates, per worker of the largest changed cluster. It applies if it is longer than
+ * UPDATE_INTERVAL_MS. An update makes VS Code draw all rows of a cluster, which takes about a millisecond per row. More
+ * frequent updates would queue up, and the counts in the view would be seconds behind the status bar.
  */
 const UPDATE_INTERVAL_MS_PER_WORKER = 2;
 
-/** The time without a further loss before the message. A node that fails loses its workers one after the other. */
+/** The time without a further loss after which the message is shown. A failing node loses its workers one by one. */
 const LOSS_DEBOUNCE_MS = 1500;
 
+/** The events about changed clusters and lost workers. */
 export class ChangeEvents implements vscode.Disposable {
   private changed = new Set<ClusterConnection>();
   private losses: Change[] = [];
@@ -41,11 +43,12 @@ export class ChangeEvents implements vscode.Disposable {
     }
   }, LOSS_DEBOUNCE_MS);
 
-  /** The workers or the status of these clusters have changed, or the clusters were added to the list or removed. */
+  /** Fires with the clusters whose workers or status have changed, or that were added to the list or removed. */
   readonly onDidChange = this.changeEmitter.event;
-  /** Workers have crashed, or the debugger has lost them. */
+  /** Fires with the workers that have crashed, or that the debugger has lost. */
   readonly onDidLose = this.lossEmitter.event;
 
+  /** Record the changes of a cluster. Losses are reported only while a session debugs it. */
   add(connection: ClusterConnection, changes: readonly Change[]): void {
     this.changed.add(connection);
     const losses = connection.session === undefined ? [] : changes.filter(isLoss);

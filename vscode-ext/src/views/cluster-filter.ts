@@ -1,4 +1,4 @@
-/** The filter of the Ray view: a set of workers, in the language that all of raydap's requests take. */
+/** The filter of the Ray view: a set of workers, in the syntax that all of raydap's requests accept. */
 
 import * as vscode from 'vscode';
 
@@ -8,36 +8,40 @@ import { emptyTally, type ShownState, type Tally } from '../model/tally';
 import { Latest, LatestRead } from '../model/timers';
 import { GroupNode, type TreeNode } from '../model/worker-tree';
 
-/** The least time between two reads of the set's workers. */
+/** The shortest time between two reads of the set's workers. */
 const INTERVAL_MS = 1_000;
 
+/** The keys of the workers in the set. */
 type Keys = ReadonlySet<string>;
 
-/** The workers in the set `text`, or a sentence about why the cluster has not named them. */
+/** The answer of a cluster: the workers in the set `text`, or a sentence with the reason why there is no answer. */
 type Answer = { readonly text: string } & (
   { readonly keys: Keys; readonly problem: undefined } | { readonly keys: undefined; readonly problem: string }
 );
 
+/** The filter that the user has set. */
 export class ClusterFilter implements vscode.Disposable {
   /** The set; empty without a filter. */
   text = '';
   private readonly changeEmitter = new vscode.EventEmitter<undefined>();
-  /** Other rows or another problem are to be shown. */
+  /** Fires when the rows to show or the problem have changed. */
   readonly onDidChange = this.changeEmitter.event;
-  /** The workers in the set `text`. A cluster that has not answered shows all. */
+  /** The workers in the set `text`, by cluster. Without an answer, all workers of the cluster are shown. */
   private keys = new Map<ClusterConnection, Keys>();
-  /** Why the last read of a cluster has failed. Its earlier answer stays: it protects the hidden workers. */
+  /**
+   * The reason why the last read of a cluster failed. Its earlier answer stays valid, to protect the hidden workers.
+   */
   private problems = new Map<ClusterConnection, string>();
   private readonly reads = new Map<ClusterConnection, LatestRead<Answer>>();
   private readonly latest = new Latest();
 
   constructor(private readonly registry: ClusterRegistry) {}
 
-  /** Asks the user for a set, and shows its workers. */
+  /** Ask the user for a set, and show its workers. */
   async ask(): Promise<void> {
     const text = await vscode.window.showInputBox({
       title: 'Filter Workers',
-      prompt: 'A set, such as actor:Trainer not rank:0; nothing shows all.',
+      prompt: 'A set of workers, such as actor:Trainer not rank:0. Leave it empty to show all workers.',
       value: this.text,
       ignoreFocusOut: true,
     });
@@ -46,19 +50,22 @@ export class ClusterFilter implements vscode.Disposable {
     }
   }
 
-  /** Resolves when the first cluster has accepted the set. Rejects if all refuse it, which changes nothing. */
+  /**
+   * Show the workers in this set. Resolve when the first cluster accepts the set. If all refuse it, reject and keep the
+   * present filter.
+   */
   async set(text: string): Promise<void> {
     const isLatest = this.latest.begin();
     const { connected } = this;
     if (text !== '' && connected.length === 0) {
-      throw new Error('No cluster is connected. Only a connected cluster can check the set of a filter.');
+      throw new Error('The filter was not set: no cluster is connected that can check it. Connect a cluster first.');
     }
     const keys = new Map<ClusterConnection, Keys>();
     const problems = new Map<ClusterConnection, string>();
     const asked = (text === '' ? [] : connected).map(async (connection) => {
       const answer = await select(connection, text);
       if (this.keys === keys) {
-        // Another cluster has accepted the set before.
+        // The filter is in use, because another cluster has already accepted the set.
         this.take(connection, answer);
       } else if (answer.keys !== undefined) {
         keys.set(connection, answer.keys);
@@ -79,14 +86,14 @@ export class ClusterFilter implements vscode.Disposable {
     }
   }
 
-  /** A sentence about the clusters that have refused the set, else empty. */
+  /** Sentences about the clusters for which the filter fails; empty if there is none. */
   get problem(): string {
     return [...this.problems]
       .map(([{ cluster }, problem]) => `The filter fails for ${cluster.name}: ${problem}`)
       .join(' ');
   }
 
-  /** The workers have changed. */
+  /** Read the workers in the set again, because workers have changed. */
   update(): void {
     const { connected } = this;
     [...this.reads.keys()].filter((each) => !connected.includes(each)).forEach((each) => this.forget(each));
@@ -95,6 +102,7 @@ export class ClusterFilter implements vscode.Disposable {
     }
   }
 
+  /** Return whether the filter shows a node. A group is shown if one of its workers is in the set. */
   shows(connection: ClusterConnection | undefined, node: TreeNode): boolean {
     const keys = this.keysOf(connection);
     if (keys === undefined) {
@@ -104,7 +112,7 @@ export class ClusterFilter implements vscode.Disposable {
     return workers.some(({ worker }) => keys.has(worker.key));
   }
 
-  /** The counts of the workers that are shown. */
+  /** Return the counts of the shown workers of a group. */
   tallyOf(connection: ClusterConnection | undefined, group: GroupNode): Readonly<Tally> {
     const keys = this.keysOf(connection);
     if (keys === undefined) {
@@ -132,7 +140,7 @@ export class ClusterFilter implements vscode.Disposable {
     return this.text === '' ? undefined : connection && this.keys.get(connection);
   }
 
-  /** Each cluster is read by itself, so that a slow one delays no other. */
+  /** Return the read of a cluster. Each cluster has its own, so that a slow cluster does not delay the others. */
   private readOf(connection: ClusterConnection): LatestRead<Answer> {
     const found = this.reads.get(connection);
     const read =
@@ -178,7 +186,7 @@ async function select(connection: ClusterConnection, text: string): Promise<Answ
   }
 }
 
-/** Rejects with the first error if all reject. */
+/** Resolve as soon as one of the promises resolves. If all reject, reject with the first error. */
 async function firstOf(all: readonly Promise<void>[]): Promise<void> {
   try {
     await Promise.any(all);

@@ -12,9 +12,10 @@ import { wrapped } from '../text/wrapped';
 import type { ClusterFilter } from './cluster-filter';
 import { isTreeNode, ProblemElement, type Element } from './tree-elements';
 
-/** The URI of the rows of workers that are gone. It gives them the colour of disabled text. */
+/** The URI of the rows of gone workers, to which provideFileDecoration gives the colour of disabled text. */
 const GONE = vscode.Uri.parse('raydap:/gone');
 
+/** The provider of the view's rows and of their colours. */
 export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.FileDecorationProvider {
   private readonly refresh = new vscode.EventEmitter<Element[] | undefined>();
   readonly onDidChangeTreeData = this.refresh.event;
@@ -31,7 +32,7 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
     private readonly filter: ClusterFilter,
   ) {}
 
-  /** Shows what has changed in these clusters, or in the list of clusters. */
+  /** Update the changed rows of these clusters. If the list of clusters has changed, update all rows. */
   update(changed: ReadonlySet<ClusterConnection>): void {
     const elements = [...changed].flatMap((connection) => this.changedElements(connection));
     const { all } = this.registry;
@@ -39,11 +40,12 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
     this.refresh.fire(sameList ? elements : undefined);
   }
 
-  /** Shows all rows anew, because others are to be shown. */
+  /** Update all rows, because the filter has changed. */
   updateAll(): void {
     this.refresh.fire(undefined);
   }
 
+  /** Update the ages in the rows of all workers. */
   updateAges(): void {
     this.registry.all.forEach(({ tree }) => tree.markAges());
     this.refresh.fire(this.registry.all.flatMap((connection) => this.changedElements(connection)));
@@ -89,7 +91,10 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
       : undefined;
   }
 
-  /** A changed status changes the menus of all rows of the cluster. */
+  /**
+   * Return the changed rows. If the status of the cluster has changed, return only its row, which stands for all rows
+   * below: the status affects their menus.
+   */
   private changedElements(connection: ClusterConnection): Element[] {
     const { nodes, roots } = connection.tree.takeChanges();
     this.rows.forget(nodes);
@@ -134,7 +139,7 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
 
   private clusterItem(connection: ClusterConnection): vscode.TreeItem {
     const { cluster, status, outage } = connection;
-    // Expanded without workers, too: otherwise VS Code would leave it closed when the first one comes.
+    // Expand the row even without workers: otherwise VS Code would keep it collapsed when the first worker comes.
     const item = new vscode.TreeItem(cluster.name, vscode.TreeItemCollapsibleState.Expanded);
     item.id = `cluster:${cluster.id}`;
     const tally = this.filter.tallyOf(connection, connection.tree.root);
@@ -154,7 +159,7 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
 const STATUS_TEXTS = {
   idle: '',
   connecting: 'Connecting',
-  watching: 'Watched; raydap attaches to no worker until you debug one',
+  watching: 'Watched; raydap attaches to workers only when you debug them',
   session: 'Being debugged',
   failed: 'Not connected',
 };
@@ -189,7 +194,7 @@ function statusDescription({ status }: ClusterConnection, tally: Readonly<Tally>
     case 'connecting':
       return 'connecting …';
     case 'watching':
-      return countsText(tally) || 'nobody is paused';
+      return countsText(tally) || 'no worker is paused';
     case 'session':
       return countsText(tally) || 'debugging, no worker is stopped';
     case 'failed':
@@ -201,10 +206,10 @@ function problemItem({ connection, text, index }: ProblemElement): vscode.TreeIt
   const whole = connection.status.kind === 'failed' ? connection.status.problem.text : text;
   const item = new vscode.TreeItem(text);
   item.id = `problem:${connection.cluster.id}:${index}`;
-  item.tooltip = `${whole}\n\nClick for what can be done.`;
+  item.tooltip = `${whole}\n\nClick to show fixes.`;
   item.iconPath = index === 0 ? themeIcon('warning', 'list.warningForeground') : themeIcon('blank', undefined);
   item.contextValue = index === 0 ? 'raydap.problem' : '';
-  item.command = { command: 'raydap.showProblem', title: 'What Can Be Done', arguments: [connection] };
+  item.command = { command: 'raydap.showProblem', title: 'Show Fixes', arguments: [connection] };
   return item;
 }
 

@@ -1,4 +1,4 @@
-/** Starts watcher processes, and shows the problem of a cluster that cannot be watched. */
+/** The start of watcher processes, and the message about a cluster that cannot be watched. */
 
 import * as vscode from 'vscode';
 
@@ -15,6 +15,7 @@ import { WatcherProcess } from '../process/watcher-process';
 import { problemOfInterpreter } from '../text/problems';
 import type { VersionCheck } from '../text/version-check';
 
+/** Start a watcher process. Throw ProblemError if the selected interpreter cannot run raydap. */
 export async function startWatcher(
   adapters: AdapterFactory,
   versions: VersionCheck,
@@ -37,7 +38,7 @@ export async function startWatcher(
   });
 }
 
-/** Shows why a cluster cannot be watched, with buttons for the actions that may help. */
+/** Show why a cluster cannot be watched, with buttons for the actions that may help. */
 export async function showProblem(
   connection: ClusterConnection,
   registry: ClusterRegistry,
@@ -59,6 +60,7 @@ export async function showProblem(
   problems.show(problem, { folder, python, configuration: attachConfiguration(connection.cluster), retry });
 }
 
+/** Return a configuration that attaches to a cluster, in the form after VS Code has resolved it. */
 function attachConfiguration(cluster: Cluster): Configuration {
   const keys = configurationOf(cluster);
   const resolved = 'hub' in keys ? { [HUB]: keys.hub } : keys;

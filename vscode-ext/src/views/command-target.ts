@@ -1,4 +1,4 @@
-/** Decides which session, thread and rows a command acts on. */
+/** The session, the thread and the rows that a command acts on. */
 
 import * as vscode from 'vscode';
 
@@ -12,14 +12,18 @@ import { isTreeNode, type Element } from './tree-elements';
 /** A session that answers requests: a connection, or a second session that debugs the same cluster. */
 export type Requester = Pick<WorkerSource, 'request'>;
 
+/** The target of one call of a command. */
 export interface Target {
   readonly connection: ClusterConnection;
+  /** The receiver of the command's requests. */
   readonly requester: Requester;
-  /** The id of VS Code's session that answers. */
+  /** The id of the VS Code session that answers the requests. */
   readonly sessionId: string;
-  /** The thread on which the command was called, else the focused thread of the session. */
+  /** The thread on which the command was called, else the focused thread of the session; undefined without either. */
   readonly threadId: number | undefined;
-  /** The rows of the Ray view on which the command was called, or that are selected; empty if a thread was chosen. */
+  /**
+   * The rows of the Ray view on which the command was called, else the selected rows; empty if it acts on a session.
+   */
   readonly rows: readonly Element[];
 }
 
@@ -33,9 +37,11 @@ interface CallStackContext {
   readonly threadId?: string;
 }
 
+/** The choice of a command's target from its arguments, the selected rows and the focus. */
 export class CommandTargets implements vscode.Disposable {
-  /** Whether the user has selected a row later than a thread. An older selection must not win. */
+  /** Whether the latest selection of the user is a row, not a thread. Only the latest selection is used. */
   private isRowLatest = false;
+  /** The session and thread that had the focus last. */
   private focused: string | undefined;
   private readonly subscriptions: vscode.Disposable;
 
@@ -52,8 +58,9 @@ export class CommandTargets implements vscode.Disposable {
   }
 
   /**
-   * Returns the target of a command that VS Code has called with `args`: the row or the thread on which it was called;
-   * else the selected rows, if the command is for rows; else the focus. Reports to the user if there is none.
+   * Return the target of a command that VS Code has called with `args`: the row or the thread on which it was called;
+   * else the selected rows, if `selection` is true; else the focused session and thread. Show a message if there is no
+   * target.
    */
   async of(args: readonly unknown[], options: { readonly selection?: boolean } = {}): Promise<Target | undefined> {
     const [row, rows] = args;
@@ -84,7 +91,7 @@ export class CommandTargets implements vscode.Disposable {
     this.subscriptions.dispose();
   }
 
-  /** VS Code reports each frame and each step; only another thread is another choice. */
+  /** Record the focus. VS Code reports each frame and each step, but only a different thread is a new selection. */
   private focusChanged(item: vscode.DebugThread | vscode.DebugStackFrame | undefined): void {
     const focused = item && `${item.session.id} ${item.threadId}`;
     if (focused !== undefined && focused !== this.focused) {
@@ -127,8 +134,8 @@ export class CommandTargets implements vscode.Disposable {
   }
 
   /**
-   * Returns the focused thread of this session or of one of its child sessions; else the thread of a child session, or the
-   * only thread of the session: VS Code shows no row for a thread that is alone.
+   * Return the focused thread of a session or of one of its child sessions; else the first thread of a child session;
+   * else the only thread of the session, for which VS Code shows no row.
    */
   private threadOf(session: vscode.DebugSession): number | undefined {
     const item = vscode.debug.activeStackItem;
@@ -155,7 +162,7 @@ export class CommandTargets implements vscode.Disposable {
   }
 }
 
-/** Returns the workers of the target's session. A second session of a cluster has other thread ids than the first. */
+/** Return the workers of the target's session. A second session of a cluster has other thread ids than the first. */
 export async function treeOf({ connection, requester }: Target): Promise<WorkerTree> {
   if (requester === connection) {
     return connection.tree;
@@ -176,7 +183,7 @@ function contextOf(args: readonly unknown[]): CallStackContext | undefined {
   );
 }
 
-/** Asks only if there is a choice. VS Code has no active session of raydap while another debugger is used. */
+/** Let the user choose if there are several sessions. While another debugger is used, no raydap session is active. */
 async function chooseSession(sessions: readonly vscode.DebugSession[]): Promise<vscode.DebugSession | undefined> {
   if (sessions.length === 0) {
     noSession();
@@ -185,9 +192,9 @@ async function chooseSession(sessions: readonly vscode.DebugSession[]): Promise<
     return sessions[0];
   }
   const items = sessions.map((session) => ({ label: session.name, session }));
-  return (await vscode.window.showQuickPick(items, { title: 'Which session?' }))?.session;
+  return (await vscode.window.showQuickPick(items, { title: 'Choose a Session' }))?.session;
 }
 
 function noSession(): void {
-  void vscode.window.showInformationMessage('No raydap session is running.');
+  void vscode.window.showInformationMessage('No raydap session is running. Start one with F5.');
 }

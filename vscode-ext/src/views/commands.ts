@@ -1,4 +1,6 @@
-/** Commands, by their names without "raydap.". VS Code calls the command of a row with the row and all selected rows. */
+/**
+ * Commands, by their names without "raydap.". VS Code calls the command of a row with the row and all selected rows.
+ */
 
 import * as vscode from 'vscode';
 
@@ -6,7 +8,7 @@ import { showError } from '../debug/error-message';
 
 export type Commands = Readonly<Record<string, (...rows: never[]) => unknown>>;
 
-/** Shows the error of a command: its message is a sentence for the user. */
+/** Return commands that show their errors. The message of an error is a sentence for the user. */
 export function showingErrors(commands: Commands): Commands {
   const entries = Object.entries(commands).map(([name, run]) => {
     const safely = async (...rows: never[]): Promise<void> => {
@@ -22,8 +24,9 @@ export function showingErrors(commands: Commands): Commands {
 }
 
 /**
- * VS Code forgets a row while it redraws a row above it, and then calls the row's command without it (`_addChildrenToClear`
- * in its extHostTreeViews.ts). Which row it was cannot be found out, so the user is asked to try again.
+ * Return commands that ask the user to try again if VS Code passes no row. VS Code forgets a row while it redraws a row
+ * above it, and then calls the command without the row (`_addChildrenToClear` in its extHostTreeViews.ts). The
+ * extension cannot find out which row it was.
  */
 export function ofKnownRows(commands: Commands): Commands {
   const entries = Object.entries(commands).map(([name, run]) => {
@@ -39,9 +42,9 @@ export function ofKnownRows(commands: Commands): Commands {
   return Object.fromEntries(entries);
 }
 
-/** Reports that VS Code has called a command without its row. */
+/** Show a message that VS Code has called a command without its row. */
 export function lostRow(): void {
-  void vscode.window.showInformationMessage('The row was being redrawn, so nothing was done. Please try again.');
+  void vscode.window.showInformationMessage('VS Code was redrawing the row, so the command did nothing. Try again.');
 }
 
 export function registerCommands(commands: Commands): vscode.Disposable[] {

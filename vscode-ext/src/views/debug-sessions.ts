@@ -1,4 +1,4 @@
-/** Tells the registry of VS Code's sessions, and finds the session that shows a worker. */
+/** VS Code's debug sessions. The registry lists the workers of each, and commands look up the session of a worker. */
 
 import * as vscode from 'vscode';
 
@@ -10,17 +10,19 @@ import type { Events, WorkerEntry, WorkerList } from '../protocol/messages';
 
 const WORKERS_CHANGED: keyof Events = 'raydap/workersChanged';
 
-/** The key of a child session's configuration that tells raydap its worker. */
+/** The configuration key by which a child session names its worker to raydap. */
 const CHILD = '__raydap';
 
+/** The cluster that a session debugs, and the receiver of requests about it. */
 export interface Debuggee {
   readonly connection: ClusterConnection;
   /** The connection if it gets its workers from this session, else the session. */
   readonly requester: Pick<WorkerSource, 'request'>;
-  /** The id of the session, without regard to child sessions. */
+  /** The id of the session; for a child session, the id of its parent. */
   readonly sessionId: string;
 }
 
+/** All raydap sessions of this window. */
 export class DebugSessions implements vscode.Disposable {
   private readonly sessions = new Map<string, vscode.DebugSession>();
   /** The child sessions, by the key of the one worker that each shows. */
@@ -39,24 +41,26 @@ export class DebugSessions implements vscode.Disposable {
     );
   }
 
-  /** The cluster of the active session, else the first one that is debugged. */
+  /** The cluster of the active session, else the first cluster that is debugged. */
   get current(): ClusterConnection | undefined {
     const active = vscode.debug.activeDebugSession;
     const debugged = this.registry.all.find(({ session }) => session !== undefined);
     return (active && this.registry.connectionOfSession(rootOf(active).id)) ?? debugged;
   }
 
-  /** All sessions but child sessions. */
+  /** All sessions except child sessions. */
   get roots(): readonly vscode.DebugSession[] {
     return [...this.sessions.values()];
   }
 
-  /** The session with this id of VS Code; child sessions included. */
+  /** Return the session with this id of VS Code. It may be a child session. */
   get(id: string): vscode.DebugSession | undefined {
     return this.sessions.get(id) ?? [...this.children.values()].find((child) => child.id === id);
   }
 
-  /** The cluster of this session or of its parent, and the object that sends requests to that very session. */
+  /**
+   * Return the cluster that a session or its parent debugs, and the object that sends requests to exactly that session.
+   */
   debuggeeOf(session: vscode.DebugSession): Debuggee | undefined {
     const { id } = rootOf(session);
     const connection = this.registry.connectionOfSession(id);
@@ -65,25 +69,25 @@ export class DebugSessions implements vscode.Disposable {
     return connection && requester && { connection, requester, sessionId: id };
   }
 
-  /** Whether `session` is `above`, or a child session of it. */
+  /** Return whether `session` is `above`, or a child session of it. */
   isWithin(session: vscode.DebugSession, above: vscode.DebugSession): boolean {
     return (
       session.id === above.id || (session.parentSession !== undefined && this.isWithin(session.parentSession, above))
     );
   }
 
-  /** The worker that a child session shows; undefined for all other sessions. */
+  /** Return the worker that a child session shows; undefined for all other sessions. */
   workerOf(session: vscode.DebugSession): WorkerEntry | undefined {
     const key = workerKeyOf(session);
     return key === undefined ? undefined : this.debuggeeOf(session)?.connection.tree.get(key)?.worker;
   }
 
-  /** The session that `connection` gets its workers from. */
+  /** Return the session that is the source of the connection's workers. */
   sessionOf({ session }: ClusterConnection): vscode.DebugSession | undefined {
     return session && this.sessions.get(session.id);
   }
 
-  /** The session in which VS Code shows the stops of this worker. */
+  /** Return the session in which VS Code shows the stops of a worker. */
   sessionOfWorker({ worker }: WorkerNode, connection: ClusterConnection): vscode.DebugSession | undefined {
     const child = this.children.get(worker.key);
     const isCurrent = child?.parentSession !== undefined && child.parentSession.id === connection.session?.id;
@@ -115,18 +119,19 @@ export class DebugSessions implements vscode.Disposable {
   }
 }
 
-/** The session that a child session belongs to; the session itself if it is no child. */
+/** Return the session that a child session belongs to; for any other session, the session itself. */
 export function rootOf(session: vscode.DebugSession): vscode.DebugSession {
   return session.parentSession === undefined ? session : rootOf(session.parentSession);
 }
 
-/** The key of the worker that a child session shows; undefined for all other sessions. */
+/** Return the key of the worker that a child session shows; undefined for all other sessions. */
 function workerKeyOf({ type, parentSession, configuration }: vscode.DebugSession): string | undefined {
   return type === 'raydap' && parentSession !== undefined
     ? (configuration[CHILD] as { worker?: string } | undefined)?.worker
     : undefined;
 }
 
+/** A session of VS Code as a source of workers. */
 class EditorSession implements ConfiguredSession {
   readonly id: string;
   readonly name: string;
@@ -142,7 +147,7 @@ class EditorSession implements ConfiguredSession {
     return (await this.session.customRequest(name, args)) as AnswerTo<Name>;
   }
 
-  /** Does nothing: only the user ends a session. */
+  /** Do nothing: only the user ends a session. */
   close(): void {
     return;
   }

@@ -14,13 +14,15 @@ import type { Requester } from './command-target';
 /** The name under which this panel keeps values. */
 const KEPT = 'editor';
 
+/** The panel that shows the comparison. */
 export class EvaluationPanel implements vscode.Disposable {
   private compared: Compared = { expression: '', select: '', kept: false, since: false };
+  /** The session in which the expression is evaluated. */
   private requester: Requester | undefined;
-  /** The only threads that are asked; undefined for those of the set. */
+  /** The threads that evaluate the expression; undefined for the threads of the set. */
   private threads: readonly number[] | undefined;
   private readonly latest = new Latest();
-  /** Whether workers have stopped or have continued since the values were asked for. */
+  /** Whether workers have stopped or continued since the values were requested. */
   private isMoved = false;
   private panel: vscode.WebviewPanel | undefined;
 
@@ -32,6 +34,7 @@ export class EvaluationPanel implements vscode.Disposable {
     return this.compared.expression;
   }
 
+  /** Evaluate an expression in these threads, else in all stopped threads, and show the values. */
   async show(requester: Requester, expression: string, threads?: readonly number[]): Promise<void> {
     const kept = requester === this.requester && this.compared.kept;
     this.requester = requester;
@@ -40,20 +43,20 @@ export class EvaluationPanel implements vscode.Disposable {
     await this.compare(false);
   }
 
-  /** Evaluates the same expression where the workers are stopped now. */
+  /** Evaluate the same expression where the workers are stopped now. */
   async evaluateAgain(): Promise<void> {
     if (this.requester !== undefined) {
       await this.compare(false);
     }
   }
 
-  /** Workers of this session have stopped or have continued. Marks the values as old. */
+  /** Mark the values as old, because workers of this session have stopped or continued. */
   workersMoved(sessionId: string): void {
     const { panel, requester } = this;
     if (!this.isMoved && requester !== undefined && idOf(requester) === sessionId) {
       this.isMoved = true;
       if (panel?.visible === true) {
-        // A new page would lose the focus and the sorting.
+        // Loading the page again would lose its focus and its sorting.
         void panel.webview.postMessage(MOVED);
       } else if (panel !== undefined) {
         this.render(panel);
@@ -82,7 +85,7 @@ export class EvaluationPanel implements vscode.Disposable {
       compared = { expression, select, kept: asked.kept, since, problem };
     }
     if (!isLatest()) {
-      // The page shows a later question, which may still use the kept values.
+      // The page shows a later comparison, which can still use the values that this one has kept.
       const kept = this.compared.kept || (requester === this.requester && compared.kept);
       this.compared = { ...this.compared, kept };
       return;
@@ -124,7 +127,7 @@ export class EvaluationPanel implements vscode.Disposable {
     panel.webview.onDidReceiveMessage((message: ComparisonMessage) => {
       showingError(this.take(message));
     });
-    // VS Code loads a hidden page again from its text when it is shown.
+    // VS Code loads a hidden page from its HTML again when it is shown, so the mark must be in the HTML.
     panel.onDidChangeViewState(() => {
       if (!panel.visible && this.isMoved) {
         this.render(panel);
@@ -138,7 +141,7 @@ export class EvaluationPanel implements vscode.Disposable {
   }
 }
 
-/** The id of VS Code's session that answers. */
+/** Return the id of the VS Code session that answers the requests. */
 function idOf(requester: Requester): string | undefined {
   return requester instanceof ClusterConnection ? requester.session?.id : (requester as Partial<Session>).id;
 }

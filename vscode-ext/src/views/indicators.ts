@@ -1,4 +1,4 @@
-/** The parts outside the view: the badge of its icon, the status bar, and a warning when workers are lost. */
+/** The indicators outside the view: the badge of its icon, the status bar, and a warning when workers are lost. */
 
 import * as vscode from 'vscode';
 
@@ -6,6 +6,7 @@ import type { ClusterConnection } from '../model/cluster-connection';
 import { countsText, sumOf, waitingCount, type Tally } from '../model/tally';
 import { lossMessage, type Losses } from '../text/loss-message';
 
+/** The badge and the item in the status bar. */
 export class Indicators implements vscode.Disposable {
   private readonly statusBar = vscode.window.createStatusBarItem('raydap.status', vscode.StatusBarAlignment.Left, 40);
 
@@ -33,6 +34,7 @@ export class Indicators implements vscode.Disposable {
   }
 }
 
+/** Show a warning about lost workers, with a button that opens the view. */
 export async function warnOfLosses(losses: Losses): Promise<void> {
   const show = 'Show';
   if ((await vscode.window.showWarningMessage(lossMessage(losses), show)) === show) {

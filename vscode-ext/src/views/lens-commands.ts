@@ -1,4 +1,4 @@
-/** What the language server offers above functions, for the workers that are stopped there. */
+/** The commands that the language server offers above functions, for the workers that are stopped there. */
 
 import * as vscode from 'vscode';
 
@@ -12,7 +12,7 @@ import { reportCount } from './report-count';
 /** The stopped threads, by the keys of their workers (adapter/raydap/lsp/live/annotations.py). */
 type Stopped = Readonly<Record<string, readonly number[]>>;
 
-/** Those of one session that are still stopped. */
+/** The threads of one session that are still stopped. */
 interface Reached {
   readonly connection: ClusterConnection;
   readonly threads: readonly number[];
@@ -30,6 +30,7 @@ export function lensCommands(sessions: DebugSessions, panel: EvaluationPanel): C
   };
 }
 
+/** Call `act` for each session with threads that are still stopped. Show a message if there is none. */
 async function forEach(
   { registry }: DebugSessions,
   stopped: Stopped,
@@ -40,7 +41,7 @@ async function forEach(
     .map((connection) => ({ connection, threads: stillStopped(connection, stopped) }))
     .filter(({ threads }) => threads.length > 0);
   if (reached.length === 0) {
-    const text = 'These workers are not stopped in a session of this window.';
+    const text = 'None of these workers is stopped in a session of this window.';
     void vscode.window.showInformationMessage(text);
   }
   for (const each of reached) {
@@ -55,7 +56,7 @@ function stillStopped({ tree }: ClusterConnection, stopped: Stopped): number[] {
   });
 }
 
-/** A step takes all threads at the same line along, so each line of the function needs one. */
+/** Step these threads. A request steps all threads at the same line, so it takes one request for each line. */
 async function step({ connection, threads }: Reached): Promise<void> {
   let left = [...threads];
   for (let [threadId] = left; threadId !== undefined; [threadId] = left) {

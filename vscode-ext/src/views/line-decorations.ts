@@ -1,4 +1,4 @@
-/** Names the workers that are stopped at a line, at the end of that line. */
+/** The names of the workers that are stopped at a line, at the end of the line. */
 
 import * as vscode from 'vscode';
 
@@ -8,12 +8,13 @@ import type { WorkerEntry } from '../protocol/messages';
 import { lineLabel } from '../text/line-label';
 import { rootOf, type DebugSessions } from './debug-sessions';
 
-/** Many workers stop at once, and a step is over within this time. */
+/** The time between a change and the update. Many workers stop at once, and a step is over within this time. */
 const UPDATE_INTERVAL_MS = 100;
 
-/** The workers at each line, by the URI of the document. */
+/** The workers at each line, counted from 1, by the URI of the document. */
 type WorkersByLine = ReadonlyMap<string, ReadonlyMap<number, ReadonlySet<WorkerEntry>>>;
 
+/** The decorations in all visible editors. */
 export class LineDecorations implements vscode.Disposable {
   private readonly type = vscode.window.createTextEditorDecorationType({
     after: { color: new vscode.ThemeColor('foreground'), fontStyle: 'italic', margin: '0 0 0 2em' },
@@ -32,7 +33,7 @@ export class LineDecorations implements vscode.Disposable {
     );
   }
 
-  /** The lines, the workers or the editors have changed. */
+  /** Schedule an update, because the lines, the workers or the editors have changed. */
   update(): void {
     this.throttle.call();
   }

@@ -1,4 +1,4 @@
-/** The commands of a session that reach many workers at once. */
+/** The commands that act on many workers of a session at once. */
 
 import * as vscode from 'vscode';
 
@@ -15,10 +15,12 @@ import type { EvaluationPanel } from './evaluation-panel';
 import { isStopped, threadIdsOf } from './row-commands';
 import { isTreeNode } from './tree-elements';
 
-/** Seconds until the user is told who has not come to the next line. */
+/**
+ * The time limit of a step, in seconds. After it, a message reports the workers that have not come to the next line.
+ */
 const ARRIVAL_S = 5;
 
-/** Seconds for which workers step together until they part. */
+/** The time limit, in seconds, for workers that step together until they part. */
 const APART_S = 60;
 
 export function multiWorkerCommands(
@@ -44,7 +46,7 @@ export function multiWorkerCommands(
   };
 }
 
-/** Shows the workers that wait at barriers, or lets them run on. */
+/** Show or release the workers that wait at barriers. */
 async function atBarriers(
   targets: CommandTargets,
   args: readonly unknown[],
@@ -61,7 +63,7 @@ async function atBarriers(
   }
 }
 
-/** Continues all workers of the session. On the row of a cluster the filter protects the workers that it hides. */
+/** Continue all workers of the session. If called on the row of a cluster, leave out workers that the filter hides. */
 async function continueAll(
   targets: CommandTargets,
   filter: Pick<ClusterFilter, 'shows'>,
@@ -80,7 +82,7 @@ async function continueAll(
   reportCount('continued', countOf(threads), hidden);
 }
 
-/** Continues the groups of the chosen rows, else the group of the chosen thread, else lets the user choose. */
+/** Continue the groups of the chosen rows, else the group of the chosen thread, else a group that the user chooses. */
 async function continueGroup(
   targets: CommandTargets,
   filter: Pick<ClusterFilter, 'shows'>,
@@ -107,7 +109,9 @@ async function continueGroup(
   reportCount('continued', countOf(threads), all.length - chosen.length);
 }
 
-/** Returns a function that counts workers by their threads. Resumed workers have no threads any more. */
+/**
+ * Return a function that counts the workers of threads. Call this before a request: resumed workers list no threads.
+ */
 function workerCounter(nodes: readonly WorkerNode[]): (threads: readonly number[]) => number {
   const ids = nodes.map((node) => threadIdsOf([node]));
   return (threads) => ids.filter((each) => each.some((id) => threads.includes(id))).length;
@@ -131,7 +135,7 @@ async function chooseGroup(groups: ReadonlySet<GroupNode>): Promise<readonly Gro
   return chosen && [chosen.group];
 }
 
-/** Acts on the thread of the target. Asks the user to select one if there is none. */
+/** Call `act` with the thread of the target. If there is no thread, show a message that asks the user to select one. */
 async function withThread(
   targets: CommandTargets,
   args: readonly unknown[],
@@ -143,7 +147,7 @@ async function withThread(
   }
   const { threadId } = target;
   if (threadId === undefined) {
-    // With a button, because VS Code cuts a message without one after its first line.
+    // VS Code cuts a message without a button after its first line.
     const show = 'Show the call stack';
     const text =
       'Select a stopped worker in the call stack. The command steps all workers that are stopped at its line.';
@@ -155,14 +159,17 @@ async function withThread(
   await act(target, threadId);
 }
 
-/** Shows the progress, since it may take a minute. Its button ends it: the workers stay at the next line. */
+/**
+ * Step workers until they part. A notification shows the progress, because this may take a minute. Its *Cancel* button
+ * ends the steps, and the workers stop at the next line.
+ */
 async function stepApart(
   { requester, sessionId }: Target,
   threadId: number,
   steps: Pick<StepRequests, 'cancel'>,
 ): Promise<void> {
   const location = vscode.ProgressLocation.Notification;
-  const options = { location, title: 'Workers step until they part', cancellable: true };
+  const options = { location, title: 'Stepping the workers until they reach different lines', cancellable: true };
   await vscode.window.withProgress(options, async (_, token) => {
     token.onCancellationRequested(() => {
       showingError(steps.cancel(sessionId));
@@ -170,7 +177,7 @@ async function stepApart(
     try {
       await stepAt(requester, threadId, APART_S, 'parted');
     } catch (error) {
-      // raydap refuses the cancelled request.
+      // raydap answers a cancelled request with an error.
       if (!token.isCancellationRequested) {
         throw error;
       }
@@ -178,7 +185,7 @@ async function stepApart(
   });
 }
 
-/** Steps all threads at the line of this one, and tells who has come to another line. */
+/** Step all threads at the line of this thread, and show which of them have come to another line. */
 export async function stepAt(
   requester: Requester,
   threadId: number,
@@ -188,11 +195,12 @@ export async function stepAt(
   const how = { timeout, ...(until && { until }) };
   const stepped = await requester.request('raydap/step', { threadId, command: 'next', ...how });
   reportCount('stepped', stepped.threads.length);
-  // The message may stay for long.
+  // Do not wait for the message, which may stay open for long.
   showingError(tellWhoParted(requester, stepped));
   return stepped;
 }
 
+/** Show the message about parted workers, with a button that selects the first of them. */
 async function tellWhoParted(requester: Requester, stepped: SteppedThreads): Promise<void> {
   const message = steppedMessage(stepped);
   const [first] = stepped.groups?.[0]?.members ?? [];
@@ -205,7 +213,7 @@ async function tellWhoParted(requester: Requester, stepped: SteppedThreads): Pro
   }
 }
 
-/** Asks for an expression, and shows its values in these threads; without `threads`, in all that are stopped. */
+/** Ask the user for an expression, and show its values in these threads; without `threads`, in all stopped threads. */
 export async function askAndEvaluate(
   requester: Requester,
   panel: EvaluationPanel,
@@ -213,7 +221,7 @@ export async function askAndEvaluate(
 ): Promise<void> {
   const expression = await vscode.window.showInputBox({
     title: threads === undefined ? 'Evaluate in All' : `Evaluate in ${threads.length} stopped threads`,
-    prompt: 'A Python expression; each stopped worker evaluates it at its own line.',
+    prompt: 'A Python expression. Each stopped worker evaluates it at the line where it is stopped.',
     value: selectedText() ?? panel.expression,
     ignoreFocusOut: true,
   });
@@ -222,7 +230,7 @@ export async function askAndEvaluate(
   }
 }
 
-/** The selection in the editor, if it is within one line, as an expression is. */
+/** Return the selected text of the editor if it is within one line; else undefined. */
 function selectedText(): string | undefined {
   const editor = vscode.window.activeTextEditor;
   const text = editor?.document.getText(editor.selection).trim();

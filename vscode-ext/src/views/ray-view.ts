@@ -1,4 +1,4 @@
-/** Composes the Ray view. */
+/** The parts of the Ray view, connected with each other. */
 
 import * as vscode from 'vscode';
 
@@ -30,15 +30,16 @@ import { StackDocuments } from './stack-documents';
 import { StackPicture } from './stack-picture';
 import { StackTree } from './stack-tree';
 
-/** The interval at which a visible view renews the ages in its rows. */
+/** The interval at which a visible view updates the ages in its rows. */
 const AGE_INTERVAL_MS = 30_000;
 
+/** The view's commands, and the objects to dispose when the extension ends. */
 export interface RayView {
   readonly commands: Commands;
   readonly subscriptions: readonly { dispose(): unknown }[];
 }
 
-/** Starts no process before the view is visible for the first time, or a session begins. */
+/** Create the view. It starts no process until it is visible for the first time or a session begins. */
 export function rayView(
   memento: vscode.Memento,
   adapters: AdapterFactory,
@@ -111,7 +112,7 @@ export function rayView(
       }),
       vscode.window.registerFileDecorationProvider(tree),
       view.onDidChangeVisibility(watchIfVisible),
-      // Try again: the changed setting may let a cluster be watched that could not be watched before.
+      // Try again to watch all clusters: the changed setting may have been the reason for a failure.
       vscode.workspace.onDidChangeConfiguration((change) => {
         if (change.affectsConfiguration('raydap')) {
           watchIfVisible();

@@ -69,15 +69,17 @@ function commandsOfRows(
   };
 }
 
+/** Return the ids of the stopped threads of workers. */
 export function threadIdsOf(nodes: readonly WorkerNode[]): number[] {
   return nodes.flatMap(({ worker }) => worker.threads.map(({ threadId }) => threadId));
 }
 
+/** Return all selected rows if the command was called on one of them, else only its row. */
 function selected(row: Element, rows: (Element | undefined)[] | undefined): Element[] {
   return rows?.includes(row) === true ? rows.filter((each) => each !== undefined) : [row];
 }
 
-/** The workers in or below these rows, each once. */
+/** Return the workers in or below these rows, each once. */
 function workersOf(rows: readonly Element[]): WorkerNode[] {
   const nodes = rows.flatMap((row) => {
     if (row instanceof WorkerNode) {
@@ -89,7 +91,7 @@ function workersOf(rows: readonly Element[]): WorkerNode[] {
   return [...new Set(nodes)];
 }
 
-/** Acts on the workers in or below rows. The filter protects the workers that it hides. */
+/** The actions on the workers in or below rows. They leave out workers that the filter hides. */
 class RowActions {
   constructor(
     private readonly registry: ClusterRegistry,
@@ -100,7 +102,7 @@ class RowActions {
     return workersOf(rows).filter((node) => this.filter.shows(this.registry.connectionOf(node), node));
   }
 
-  /** Acts once for each cluster, with its wanted workers. Reports how many workers that were, as `verb`. */
+  /** Call `act` once for each cluster, with its wanted workers. Show the number of workers, followed by `verb`. */
   async run(
     verb: string,
     rows: readonly Element[],
@@ -128,7 +130,7 @@ async function addCluster(registry: ClusterRegistry): Promise<void> {
   const value = preset === '' ? 'http://127.0.0.1:8265' : preset;
   const address = await vscode.window.showInputBox({
     title: 'Add Cluster',
-    prompt: 'URL of its dashboard or of a hub, a Ray address, or auto for the cluster on this machine.',
+    prompt: 'The URL of its dashboard or of a hub, a Ray address, or auto for the cluster on this machine.',
     value,
     valueSelection: [0, value.length],
     ignoreFocusOut: true,
@@ -141,7 +143,7 @@ async function addCluster(registry: ClusterRegistry): Promise<void> {
 
 async function renameCluster(registry: ClusterRegistry, connection: ClusterConnection): Promise<void> {
   const { name, address } = connection.cluster;
-  const prompt = `The name of ${address}`;
+  const prompt = `A new name for ${address}`;
   const given = await vscode.window.showInputBox({ title: 'Rename Cluster', prompt, value: name });
   if (given !== undefined && given.trim() !== '') {
     await registry.change(connection, { name: given.trim() });
@@ -156,14 +158,14 @@ function debugCluster({ cluster }: ClusterConnection, more: object = {}): Thenab
     ...more,
     [CLUSTER]: cluster.id,
   };
-  // Without this, each stop and each click on a stopped worker would replace this view by Run and Debug.
+  // Without this, VS Code would show Run and Debug instead of this view at each stop and click on a stopped worker.
   const options = { suppressDebugView: true };
   return vscode.debug.startDebugging(vscode.workspace.workspaceFolders?.[0], configuration, options);
 }
 
 /**
- * Starts a session that attaches to these workers only, if there is no session. A group means those that wait for a
- * debugger; the others below it run, and are attached only if their own row is chosen.
+ * Attach to the workers of these rows. If there is no session, start one that attaches to no other workers. The row of
+ * a group stands for its paused workers. A running worker is attached only if its own row is chosen.
  */
 async function attach(actions: RowActions, rows: readonly Element[]): Promise<void> {
   const isWanted = (node: WorkerNode): boolean =>
@@ -173,7 +175,7 @@ async function attach(actions: RowActions, rows: readonly Element[]): Promise<vo
   );
 }
 
-/** Pauses the workers that run. Those that are not attached are attached before, in a session that attaches to no other. */
+/** Pause the running workers of these rows. If they are not attached, attach to them first, as `attach` does. */
 async function pause(actions: RowActions, rows: readonly Element[]): Promise<void> {
   const isWanted = ({ worker }: WorkerNode): boolean =>
     ['running', 'held'].includes(worker.state) || isAttachable(worker);
@@ -182,6 +184,7 @@ async function pause(actions: RowActions, rows: readonly Element[]): Promise<voi
   );
 }
 
+/** Send the request to the session of the cluster, which is started if there is none. */
 async function requestInSession(
   connection: ClusterConnection,
   nodes: readonly WorkerNode[],

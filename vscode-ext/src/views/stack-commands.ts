@@ -28,7 +28,7 @@ export function stackCommands(tree: StackTree, panel: EvaluationPanel, picture: 
   };
 }
 
-/** To the first stop; for workers that run, to the line. */
+/** Go to the first stopped thread of a row. If its workers run, open the source line of its frame. */
 async function goTo(
   { connectionOfRows: connection }: StackTree,
   { members: [threadId], frame }: StackRow,
@@ -42,7 +42,7 @@ async function goTo(
   }
 }
 
-/** A step takes all threads at the same line along; those of the row may be at several. */
+/** Step the threads of a row. A request steps all threads at the same line, so it takes one request for each line. */
 async function step({ connectionOfRows: connection }: StackTree, { members }: StackRow): Promise<void> {
   let left = [...members];
   for (let [threadId] = left; threadId !== undefined && connection !== undefined; [threadId] = left) {

@@ -1,4 +1,4 @@
-/** The stacks of workers, as documents that cannot be edited and whose files are links. */
+/** The stacks of workers, as read-only documents in which the names of files are links. */
 
 import * as vscode from 'vscode';
 
@@ -8,10 +8,11 @@ import { stackLinks } from '../text/stack-links';
 
 const SCHEME = 'raydap-stack';
 
+/** The provider of the documents and of their links. */
 export class StackDocuments
   implements vscode.TextDocumentContentProvider, vscode.DocumentLinkProvider, vscode.Disposable
 {
-  /** The reads of a worker's stack, by its key. */
+  /** The counters of the reads of each worker's stack, by the key of the worker. */
   private readonly latest = new Map<string, Latest>();
   private readonly texts = new Map<string, string>();
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
@@ -23,7 +24,7 @@ export class StackDocuments
     vscode.workspace.onDidCloseTextDocument((document) => this.texts.delete(document.uri.toString())),
   ];
 
-  /** Opens the stack of this worker, or renews the document that shows it already. */
+  /** Open the stack of a worker, or update the document if it is already open. `read` is the answer of the source. */
   async show(key: string, read: Promise<WorkerStack> | undefined): Promise<void> {
     const latest = this.latest.get(key) ?? new Latest();
     this.latest.set(key, latest);

@@ -1,4 +1,6 @@
-/** The picture of all stacks, in an editor: each frame is below the one that has called it, as wide as it has workers. */
+/**
+ * The picture of all stacks, in an editor. Each frame is below its caller, and its width shows its number of threads.
+ */
 
 import { randomBytes } from 'node:crypto';
 
@@ -8,6 +10,7 @@ import type { ClusterConnection } from '../model/cluster-connection';
 import { Latest } from '../model/timers';
 import { picturePage } from '../text/picture-page';
 
+/** The panel that shows the picture. */
 export class StackPicture implements vscode.Disposable {
   private readonly latest = new Latest();
   private panel: vscode.WebviewPanel | undefined;
@@ -15,6 +18,7 @@ export class StackPicture implements vscode.Disposable {
   /** `extension` is the folder of the extension. */
   constructor(private readonly extension: vscode.Uri) {}
 
+  /** Request the picture of a cluster and show it, unless a later call has already begun. */
   async show(connection: ClusterConnection): Promise<void> {
     const isLatest = this.latest.begin();
     const { export: svg = '' } = await connection.request('raydap/stacks', { export: 'svg' });

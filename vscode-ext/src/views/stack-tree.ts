@@ -7,27 +7,31 @@ import { LatestRead } from '../model/timers';
 import { stackRows, type StackRow } from '../text/stack-rows';
 import type { DebugSessions } from './debug-sessions';
 
-/** The least time between two reads of all stacks; a read that takes longer has a pause of its own length after it. */
+/** The shortest pause before a read of all stacks. After a read that took longer, the pause is as long as that read. */
 const INTERVAL_MS = 500;
 
-/** All members, because the actions of a row are for all of them. */
+/** The number of requested members per row: all of them, because the actions of a row apply to all. */
 const MAX_MEMBERS = 100_000;
 
+/** The rows of one read, with the cluster that was read. */
 interface Stacks {
   readonly connection: ClusterConnection | undefined;
   readonly rows: readonly StackRow[];
 }
 
+/** The view and the provider of its rows. */
 export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disposable {
   private readonly refresh = new vscode.EventEmitter<undefined>();
   readonly onDidChangeTreeData = this.refresh.event;
   private rows: readonly StackRow[] = [];
   private readonly parents = new WeakMap<StackRow, StackRow>();
+  /** The duration of the last read. */
   private tookMs = 0;
+  /** Whether to include workers that run. */
   private running = false;
-  /** The cluster that the rows are of. */
+  /** The cluster whose stacks are shown. */
   private shown: ClusterConnection | undefined;
-  /** The cluster that is read or was read last. */
+  /** The cluster of the present read, else of the last one. */
   private asked: ClusterConnection | undefined;
   private readonly update = new LatestRead(
     () => this.read(),
@@ -42,7 +46,7 @@ export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disp
     this.view.onDidChangeVisibility(() => this.changed());
   }
 
-  /** The workers have changed. */
+  /** Read the stacks again, because workers or the active session have changed. Do nothing while the view is hidden. */
   changed(): void {
     if (!this.view.visible) {
       return;
@@ -50,23 +54,24 @@ export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disp
     if (this.connection === this.asked) {
       this.update.call();
     } else {
-      // Another session has the focus, and this one may answer slowly.
+      // Another session has the focus. Read without waiting for the answer of the previous session, which may be slow.
       void this.update.restart();
     }
   }
 
-  /** With the workers that run, whose stacks are read without stopping them; or without. */
+  /** Include or leave out the workers that run. Their stacks are read without stopping them. */
   showRunning(running: boolean): void {
     this.running = running;
     void vscode.commands.executeCommand('setContext', 'raydap.stacksOfRunning', running);
     this.changed();
   }
 
-  /** The cluster of the rows: the ids of threads in the rows mean nothing to another one. */
+  /** The cluster of the shown rows. The thread ids in the rows are valid for this cluster only. */
   get connectionOfRows(): ClusterConnection | undefined {
     return this.shown;
   }
 
+  /** The cluster to read; undefined if no session debugs one. */
   get connection(): ClusterConnection | undefined {
     const { current } = this.sessions;
     return current?.session === undefined ? undefined : current;
@@ -105,7 +110,7 @@ export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disp
       const stacks = await connection?.request('raydap/stacks', wanted);
       return { connection, rows: stacks === undefined ? [] : stackRows(stacks) };
     } catch {
-      // The session has just ended, or its workers have.
+      // The session or its workers have just ended.
       return { connection, rows: [] };
     } finally {
       this.tookMs = Date.now() - begun;
@@ -118,7 +123,7 @@ export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disp
     this.rows = rows;
     this.view.message = this.rows.length === 0 ? 'No worker is stopped.' : '';
     this.adopt(this.rows);
-    // VS Code loses a click on a row that is replaced at this moment, even by an equal one.
+    // Refresh only after a change: VS Code loses a click on a row that is being replaced, even by an equal row.
     if (JSON.stringify(this.rows) !== before) {
       this.refresh.fire(undefined);
     }

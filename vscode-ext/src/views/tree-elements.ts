@@ -5,12 +5,12 @@ import type { TreeNode } from '../model/worker-tree';
 
 export type Element = ClusterConnection | TreeNode | ProblemElement;
 
-/** One of the lines below a cluster that cannot be watched. */
+/** One line of the problem that is shown below a cluster that cannot be watched. */
 export class ProblemElement {
   constructor(
     readonly connection: ClusterConnection,
     readonly text: string,
-    /** The number of the line, from 0. */
+    /** The number of the line, counted from 0. */
     readonly index: number,
   ) {}
 }

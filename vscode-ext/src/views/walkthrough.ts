@@ -1,17 +1,18 @@
-/** Getting started: the example project, and VS Code's walkthrough of it. */
+/** The example project for new users, and VS Code's walkthrough of it. */
 
 import * as vscode from 'vscode';
 
 import { DEBUG_FILE } from '../model/configuration';
 
-/** The walkthrough's id in package.json, after that of the extension. */
+/** The id of the extension, and after `#` the id of the walkthrough in package.json. */
 const WALKTHROUGH = 'raydap.raydap#start';
 const FOLDER = 'raydap-example';
 const PROGRAM = 'trainer.py';
 
-/** The key of the example's folder. The folder is stored, because VS Code ends this extension host to open it. */
+/** The key of the stored example folder. It is stored, because VS Code ends this extension host to open the folder. */
 const OPENING_KEY = 'raydap.example';
 
+/** The commands that open the walkthrough and the example project. */
 export class Walkthrough {
   readonly commands = {
     openWalkthrough: () => show({ beside: false }),
@@ -21,7 +22,7 @@ export class Walkthrough {
 
   constructor(private readonly context: vscode.ExtensionContext) {}
 
-  /** Shows the program and the walkthrough in the new window of an example that was opened a moment ago. */
+  /** Show the program and the walkthrough if this window was just opened for the example. */
   async resume(): Promise<void> {
     const { globalState } = this.context;
     const [folder] = vscode.workspace.workspaceFolders ?? [];
@@ -32,11 +33,12 @@ export class Walkthrough {
     }
   }
 
+  /** Copy the example into a folder that the user chooses, and open it in this window. */
   private async openExample(): Promise<void> {
     const [parent] =
       (await vscode.window.showOpenDialog({
         title: `Folder for ${FOLDER}`,
-        openLabel: 'Put It Here',
+        openLabel: 'Copy the Example Here',
         canSelectFiles: false,
         canSelectFolders: true,
       })) ?? [];
@@ -56,7 +58,7 @@ export class Walkthrough {
     const [program] = await vscode.workspace.findFiles(PROGRAM, undefined, 1);
     if (program === undefined) {
       const open = 'Open Example Project';
-      const text = `There is no ${PROGRAM} in this window: it is part of the example project.`;
+      const text = `This window has no ${PROGRAM}. Open the example project first.`;
       if ((await vscode.window.showInformationMessage(text, open)) === open) {
         await this.openExample();
       }
@@ -68,7 +70,7 @@ export class Walkthrough {
   }
 }
 
-/** Opens the walkthrough. Beside an editor it has no room for its pictures. */
+/** Open the walkthrough. If it is `beside` an editor, it has no room for its pictures. */
 async function show({ beside }: { beside: boolean }): Promise<void> {
   await vscode.commands.executeCommand('workbench.action.openWalkthrough', WALKTHROUGH, beside);
 }

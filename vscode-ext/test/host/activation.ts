@@ -1,4 +1,4 @@
-/** When the extension is loaded, and what is there then. */
+/** Tests: when the extension is activated, and which commands exist then. */
 
 import assert from 'node:assert/strict';
 

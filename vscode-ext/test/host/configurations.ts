@@ -1,4 +1,4 @@
-/** What a configuration becomes before the bridge gets it. */
+/** Tests: how a configuration is completed before the bridge receives it. */
 
 import assert from 'node:assert/strict';
 

@@ -1,4 +1,4 @@
-/** A real hub: who asks for its token, and for how long it is kept. */
+/** Tests with a real hub: when the user is asked for its token, and how long the token is kept. */
 
 import assert from 'node:assert/strict';
 
@@ -23,7 +23,7 @@ export const hub = {
       const configuration = { type: 'raydap', request: 'attach', name: 'Hub', hub: url };
       const asked = (answer: string): Answer => ({ asked: 'showInputBox', about: /Token of the hub ws:/, answer });
       const refused: Answer = { asked: 'showErrorMessage', about: /raydap (5002|1011)/, answer: 'Enter the token' };
-      const forget: Answer = { asked: 'showQuickPick', about: /Forget the token of/, answer: url };
+      const forget: Answer = { asked: 'showQuickPick', about: /Delete the token of/, answer: url };
 
       await answering([asked('wrong'), refused, asked(token)], async () => look(configuration));
       await answering([], async () => look(configuration));

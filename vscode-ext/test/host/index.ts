@@ -1,14 +1,14 @@
-/** What VS Code's extension host runs instead of a user; host.drive.ts opens it and reads what it says. */
+/** The tests that VS Code's extension host runs. host.drive.ts starts them and prints their output. */
 
 import { activation } from './activation';
 import { configurations } from './configurations';
 import { hub } from './hub';
 import { programs } from './programs';
 
-/** In this order: activation is looked at before anything activates. */
+/** The tests in their order: those of activation come first, before any other test activates the extension. */
 const TESTS = { ...activation, ...configurations, ...hub, ...programs };
 
-/** VS Code's interface for tests (extensionTestsPath): it ends with code 0 unless this rejects. */
+/** Run all tests. VS Code calls this (extensionTestsPath), and exits with code 0 unless it rejects. */
 export async function run(): Promise<void> {
   const failed: string[] = [];
   for (const [name, body] of Object.entries(TESTS)) {

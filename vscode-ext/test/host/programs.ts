@@ -1,4 +1,4 @@
-/** Programs that the extension starts, from their first line to their last. */
+/** Tests: programs that the extension starts run from their first line to their last. */
 
 import assert from 'node:assert/strict';
 
@@ -6,9 +6,10 @@ import { run } from './session';
 
 const LAUNCH = { type: 'raydap', request: 'launch', name: 'Square', program: '${workspaceFolder}/square.py' };
 
+/** Run square.py with these changes of the configuration, and check its result. */
 async function squares(more: object = {}): Promise<void> {
   const { output, exitCode, stops } = await run({ ...LAUNCH, ...more });
-  // Text of a worker without a line break may stand before it.
+  // A worker's output without a line break may precede it on the same line.
   assert.match(output, /result: 49$/m);
   assert.deepEqual({ exitCode, stops }, { exitCode: 0, stops: 1 });
 }

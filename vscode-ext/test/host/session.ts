@@ -1,10 +1,10 @@
-/** Debug sessions of the extension, and what goes over them. */
+/** Debug sessions of the extension, and the messages that they receive. */
 
 import assert from 'node:assert/strict';
 
 import * as vscode from 'vscode';
 
-/** What the bridge sends, as far as it is read here (DAP: Event, Response). */
+/** The fields of the bridge's messages that are read here (DAP: Event, Response). */
 interface Message {
   readonly type: string;
   readonly event?: string;
@@ -13,11 +13,12 @@ interface Message {
   readonly body?: { readonly output?: string; readonly exitCode?: number; readonly threadId?: number };
 }
 
-/** A session from its start to its end. */
+/** The record of a session from its start to its end. */
 export interface Played {
   readonly configuration: vscode.DebugConfiguration;
   readonly output: string;
   readonly exitCode: number | undefined;
+  /** The number of `stopped` events. */
   readonly stops: number;
 }
 
@@ -27,12 +28,12 @@ export function folder(): vscode.WorkspaceFolder {
   return found;
 }
 
-/** Continues each stop, until the program has ended. */
+/** Run a session, and continue each stop until the program has ended. */
 export async function run(configuration: vscode.DebugConfiguration): Promise<Played> {
   return play(configuration, () => undefined);
 }
 
-/** Leaves as soon as the cluster is attached to. */
+/** Run a session, and end it once it is attached to the cluster. */
 export async function look(configuration: vscode.DebugConfiguration): Promise<Played> {
   return play(configuration, (session) => void vscode.debug.stopDebugging(session));
 }
@@ -45,7 +46,7 @@ async function play(
   const seen: Message[] = [];
   const begun: vscode.DebugSession[] = [];
   const ended = new Promise<void>((resolve) => {
-    // One that could not attach has ended, too; the last one counts.
+    // A session that could not attach ends, too. Wait for the end of the last one.
     const finish = vscode.debug.onDidTerminateDebugSession((session) => {
       if (attached && session === begun.at(-1)) {
         resolve();

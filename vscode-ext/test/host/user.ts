@@ -1,10 +1,10 @@
-/** Who answers what the extension asks: the extension and its tests have the same `vscode.window`. */
+/** A simulated user. The extension and its tests share one `vscode.window`, so a test can answer the extension. */
 
 import assert from 'node:assert/strict';
 
 import * as vscode from 'vscode';
 
-/** An input box, by its text; a choice or a button, by its label. */
+/** An answer to one question: the text of an input box, or the label of a choice or of a button. */
 export type Answer =
   | { readonly asked: 'showInputBox' | 'showQuickPick'; readonly about: RegExp; readonly answer: string | undefined }
   | { readonly asked: 'showErrorMessage'; readonly about: RegExp; readonly answer: string };
@@ -13,7 +13,7 @@ type Ask = Answer['asked'];
 
 const ASKS: readonly Ask[] = ['showInputBox', 'showQuickPick', 'showErrorMessage'];
 
-/** Runs `body`, in which exactly these questions have to come, in this order. */
+/** Run `body`. Fail unless the extension asks exactly these questions, in this order. */
 export async function answering<T>(answers: readonly Answer[], body: () => Promise<T>): Promise<T> {
   const window = vscode.window as unknown as Record<Ask, (...words: unknown[]) => Promise<unknown>>;
   const before = ASKS.map((asked) => [asked, window[asked]]);

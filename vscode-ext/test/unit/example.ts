@@ -1,4 +1,4 @@
-/** Data to test with. */
+/** Example data for tests. */
 
 import type { Memento } from '../../src/model/token-store';
 import type { Failure } from '../../src/protocol/dap';
@@ -33,18 +33,19 @@ export function thread(threadId: number, difference: Partial<StoppedThread> = {}
   return { threadId, name: `thread ${threadId}`, reason: 'breakpoint', error: '', order: 0, place: '', ...difference };
 }
 
-/** One for each value, in threads of their own. */
+/** Return one evaluation for each value, each in a thread of its own. */
 export function evaluations(...values: string[]): Evaluation[] {
   const label = 'Trainer.train';
   return values.map((value, threadId) => ({ threadId, name: `${label} · ${threadId}`, label, value, type: 'float' }));
 }
 
-/** A failed `attach`. */
+/** Return the answer to an `attach` that has failed. */
 export function failure(id: number | undefined, text: string): Failure {
   const error = id === undefined ? { format: text } : { id, format: text };
   return { type: 'response', success: false, command: 'attach', message: text, body: { error } };
 }
 
+/** Return an empty storage. */
 export function memory(): Memento {
   const values = new Map<string, unknown>();
   return {

@@ -1,4 +1,4 @@
-/** Debug sessions of VS Code whose requests the test answers, and the registry that knows them. */
+/** Debug sessions of VS Code whose requests are answered by the test, and their registry. */
 
 import type { DebugSession } from 'vscode';
 
@@ -13,10 +13,11 @@ import { debug, events } from './fake-vscode';
 
 type Answer = (args: never) => unknown;
 
+/** A session with fixed workers. */
 export class FakeSession {
   readonly type = 'raydap';
   readonly name: string;
-  /** The requests with their arguments, without those of the list of workers. */
+  /** The received requests with their arguments, except requests for the list of workers. */
   readonly asked: string[] = [];
 
   constructor(
@@ -40,7 +41,7 @@ export class FakeSession {
   }
 }
 
-/** The sessions of these fakes, begun in this order. */
+/** Start these sessions, in this order. */
 export async function begin(...sessions: readonly FakeSession[]): Promise<DebugSessions> {
   const registry = new ClusterRegistry(new SavedClusters(memory()), {
     startWatcher: () => Promise.reject(new Error('There is no watcher.')),
@@ -56,7 +57,7 @@ export async function begin(...sessions: readonly FakeSession[]): Promise<DebugS
   return known;
 }
 
-/** The user, or a stop, moves the focus to this thread. */
+/** Move the focus to this thread, as the user or a stop does. */
 export function focus(session: FakeSession, threadId: number): void {
   const item = { session: session as unknown as DebugSession, threadId };
   Object.assign(debug, { activeStackItem: item, activeDebugSession: session });

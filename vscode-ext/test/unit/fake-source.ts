@@ -1,11 +1,12 @@
-/** A source of workers whose answers are given by the test. */
+/** A source of workers whose requests are answered by the test. */
 
 import type { Session } from '../../src/model/cluster-connection';
 import type { AnswerTo, ArgumentsOf, RequestName } from '../../src/model/worker-source';
 import type { WorkerEntry } from '../../src/protocol/messages';
 
+/** A source that keeps its last request until the test answers it. */
 export class FakeSource implements Session {
-  /** The requests, with their arguments if they have any. */
+  /** The received requests, with their arguments if they have any. */
   readonly asked: string[] = [];
   closed = false;
   private answer: (body: never) => void = () => undefined;
@@ -41,7 +42,7 @@ export class FakeSource implements Session {
   }
 }
 
-/** Until all promises that can go on have done so. */
+/** Wait until all promises that can settle now have settled. */
 export async function settled(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-/** The part of VS Code's API that the unit tests need. `esbuild.mjs` puts it in the place of the real one. */
+/** The part of VS Code's API that the unit tests need. `esbuild.mjs` replaces the real API with it. */
 
 type Listener = (value: never) => unknown;
 
@@ -98,10 +98,10 @@ export const ViewColumn = { Active: -1, Beside: -2, One: 1 };
 export const ProgressLocation = { Notification: 15 };
 export const ConfigurationTarget = { Global: 1, Workspace: 2 };
 
-/** The messages and questions that the user has seen, oldest first, such as `warning: 1 of 2 came to another line.` */
+/** The messages and questions that were shown, oldest first, such as `warning: 1 of 2 threads reached another line.` */
 export const seen: string[] = [];
 
-/** The user's answers to the next questions, oldest first. A function gets the question's arguments. */
+/** The user's answers to the next questions, in order. A function is called with the arguments of the question. */
 export const answers: unknown[] = [];
 
 export const events = {
@@ -140,7 +140,7 @@ export interface FakePanel {
   readonly messages: EventEmitter;
 }
 
-/** The webviews that were opened, oldest first. */
+/** The opened webviews, oldest first. */
 export const panels: FakePanel[] = [];
 
 function createWebviewPanel(): object {
@@ -166,7 +166,7 @@ function createWebviewPanel(): object {
   return panel;
 }
 
-/** Fires when the user presses *Cancel* in the notification of a progress. */
+/** Fires when the user presses *Cancel* in a notification with progress. */
 export const cancellation = new EventEmitter();
 
 export const window = {
@@ -240,7 +240,7 @@ export const env = {
   clipboard: { writeText: (text: string) => Promise.resolve(void seen.push(`clipboard: ${text}`)) },
 };
 
-/** As before the first test. */
+/** Restore the state before the first test. */
 export function resetVscode(): void {
   [seen, answers, panels].forEach((each) => (each.length = 0));
   Object.assign(debug, { activeStackItem: undefined, activeDebugSession: undefined });

@@ -1,4 +1,4 @@
-/** A user whose program never pauses: its workers are in the Ray view, and are attached from there. */
+/** A user whose program never pauses. The Ray view lists its workers, and the user attaches to them there. */
 
 import { after, before } from 'node:test';
 
@@ -28,7 +28,7 @@ function walker(icon: string): Locator {
 }
 
 step('a program is launched, and its workers run without a debugger', async () => {
-  // Only then VS Code offers the command, too.
+  // The command is available when VS Code shows this text, not earlier.
   await workbench.page.getByText('Debug Current File on Ray').first().waitFor();
   await workbench.runCommand('Raydap: Debug Current File on Ray');
   await workbench.page.locator('.debug-toolbar').waitFor();

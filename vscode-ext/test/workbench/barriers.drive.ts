@@ -1,4 +1,4 @@
-/** A breakpoint with the hit count `all`: who is missing is seen, and all stop together. */
+/** A breakpoint with the hit count `all`. A message lists the missing workers, and all workers stop together. */
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,10 +25,11 @@ before(async () => {
 });
 
 after(async () => {
-  // The program outlives raydap. It ends when its folder is gone, if it has not ended before.
+  // The program keeps running without raydap. It ends when its folder is removed, if not earlier.
   await workbench.end('barriers-end');
 });
 
+/** The workers of the class Walker, by their icon. */
 function walkers(icon: string): Locator {
   return view.row(/Walker \d+/).filter({ has: workbench.page.locator(icon) });
 }

@@ -1,6 +1,6 @@
 /**
- * Many workers, all of them fakes in one process: the views keep up, and the window stays usable. It prints how long each
- * action keeps the window busy (docs/performance.md).
+ * Many fake workers in one process. The views stay up to date, and the window stays usable. The drive prints how long
+ * each action keeps the window busy (docs/performance.md).
  */
 
 import assert from 'node:assert/strict';
@@ -13,7 +13,7 @@ import { RayView } from './view';
 import { WindowWatch } from './window-watch';
 import { given, step, Workbench } from './workbench';
 
-/** `make check` sets 500, which keeps a processor busy for minutes. */
+/** The number of workers. `make check` sets 500, which keeps a processor busy for minutes. */
 const MANY = Number(process.env.RAYDAP_TEST_CROWD ?? 100);
 const RECORDING = '../tests/golden/debugpy_session.jsonl';
 
@@ -28,7 +28,7 @@ before(async () => {
     vsix: given('RAYDAP_TEST_VSIX'),
     settings: { 'raydap.python': given('RAYDAP_TEST_PYTHON') },
   });
-  // They stop in a file that is open, as workers of a user do.
+  // The fakes stop in a file that is open, as a user's workers do.
   const args = ['-m', 'bench.fake_debugpy', String(MANY), RECORDING, join(workbench.project, 'crowd.py')];
   fakes = spawn(given('RAYDAP_TEST_PYTHON'), args, {
     env: { ...process.env, PYTHONPATH: '../tests:../docs/examples' },
@@ -44,6 +44,7 @@ after(async () => {
   fakes.kill();
 });
 
+/** Return the URL of the fake dashboard, which the fakes print. */
 async function addressOf({ stdout }: ChildProcess): Promise<string> {
   assert.ok(stdout !== null);
   const lines = createInterface({ input: stdout });
@@ -56,11 +57,12 @@ async function addressOf({ stdout }: ChildProcess): Promise<string> {
   throw new Error('the fakes have ended');
 }
 
-/** Until the end of the line says that all are stopped there, for which VS Code has to ask each for its stack. */
+/** Wait until the label at the end of the line counts all workers. VS Code must read each worker's stack for that. */
 async function allShown(): Promise<void> {
   await workbench.lineLabels(new RegExp(`^${MANY} workers`));
 }
 
+/** Start a session of the cluster, and wait until all workers are stopped. */
 async function attach(): Promise<void> {
   await view.press(view.cluster(), 'Debug This Cluster', () => view.status(`Ray: ${MANY} stopped`));
   await view.cluster(`${MANY} stopped`).waitFor();

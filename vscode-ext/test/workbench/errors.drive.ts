@@ -1,4 +1,4 @@
-/** A user whose every setting is wrong at first: each message leads on to the next step, and at last to a session. */
+/** A user whose settings are all wrong at first. Each message leads to the next step, and in the end to a session. */
 
 import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A Python with nothing but its standard library. */
+/** Create a Python that has only its standard library, and return its path. */
 function withoutPackages(): string {
   const path = join(folder, 'python');
   writeFileSync(path, `#!/bin/sh\nexec '${given('RAYDAP_TEST_PYTHON')}' -I -S "$@"\n`);
@@ -36,6 +36,7 @@ function withoutPackages(): string {
   return path;
 }
 
+/** Create an interpreter that reports Python 3.9, and return its path. */
 function tooOld(): string {
   const path = join(folder, 'python3.9');
   writeFileSync(path, `#!/bin/sh\necho '{"version": [3, 9, 2], "raydap": "absent", "reason": ""}'\n`);
@@ -43,7 +44,7 @@ function tooOld(): string {
   return path;
 }
 
-/** A port that nothing listens on: it was free a moment ago. */
+/** Return a port on which no process listens: it was free a moment ago. */
 async function closedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -53,7 +54,7 @@ async function closedPort(): Promise<number> {
   return address.port;
 }
 
-/** The one message there is, with these buttons. */
+/** Wait for a message with this text. Fail unless it is the only one and has exactly these buttons. */
 async function message(text: RegExp, ...buttons: string[]): Promise<void> {
   await workbench.message(text).waitFor();
   assert.equal(await workbench.message(/./).count(), 1);
@@ -74,8 +75,8 @@ step('raydap is not installed', async () => {
 
 step('pip cannot install it', async () => {
   await press('Install raydap');
-  await message(/pip ended with code 1, and raydap is not installed/, 'Copy command', 'Choose interpreter');
-  // This Python has no pip; what was run is seen in the terminal.
+  await message(/pip exited with code 1, so raydap is not installed/, 'Copy command', 'Choose interpreter');
+  // This Python has no pip. The terminal shows the command that was run.
   await workbench.page.locator('.terminal-wrapper.active').waitFor();
   await workbench.screenshot('06b-not-installable');
 });
@@ -83,7 +84,7 @@ step('pip cannot install it', async () => {
 step('Python is too old', async () => {
   await press('Choose interpreter');
   await workbench.answer(tooOld());
-  await message(/raydap needs Python 3\.10 or newer; .* is 3\.9\.2/, 'Choose interpreter');
+  await message(/raydap needs Python 3\.10 or newer, but .* is Python 3\.9\.2/, 'Choose interpreter');
   await workbench.screenshot('07-too-old');
 });
 

@@ -1,4 +1,4 @@
-/** The tests that run inside VS Code, where the extension has its API: test/host. */
+/** The tests in test/host, which run inside VS Code and use its API. */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -28,7 +28,7 @@ test('all of them pass', { timeout: 120_000 }, async () => {
     exit = resolve;
   });
   await page.exposeFunction('codeAutomationExit', exit);
-  // What is on the server's disk has this address in the browser.
+  // The browser reads files on the server's disk at this address.
   const extension = url.replace('http:', 'vscode-remote:') + process.cwd();
   const payload = [
     ['extensionDevelopmentPath', extension],

@@ -1,4 +1,4 @@
-/** The program that is debugged, as a process of its own. */
+/** The debugged program, in a process of its own. */
 
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -7,9 +7,10 @@ import { setTimeout } from 'node:timers/promises';
 
 import { given } from './workbench';
 
-/** For a job with nobody left at a breakpoint. */
+/** The time limit for the end of a job whose workers have all left their breakpoints. */
 const END_TIMEOUT_MS = 60_000;
 
+/** A running program. */
 export class Job {
   private output = '';
   private readonly closed: Promise<unknown>;
@@ -27,7 +28,7 @@ export class Job {
     return new Job(spawn(given('RAYDAP_TEST_PYTHON'), [program], { stdio: ['ignore', 'pipe', 'pipe'] }));
   }
 
-  /** Throws if the program still runs after a minute: a test that waits for ever takes no picture of the reason. */
+  /** Wait for the end of the program. Throw after a minute, because a test that never ends takes no screenshot. */
   async ended(): Promise<'ended'> {
     const abort = new AbortController();
     const late = setTimeout(END_TIMEOUT_MS, 'late', { signal: abort.signal }).catch(() => 'ended');
@@ -37,7 +38,7 @@ export class Job {
     return 'ended';
   }
 
-  /** The line that the program prints last, when it has ended without an error. */
+  /** Wait for the end of the program and return the result that it has printed. Throw if it has failed. */
   async result(): Promise<string | undefined> {
     await this.ended();
     assert.equal(this.process.exitCode, 0, this.output);

@@ -1,4 +1,4 @@
-/** A Python file whose worker would not stop: what the language server says, and what a click mends. */
+/** A Python file whose worker would not stop. The language server reports the reason, and a click fixes it. */
 
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
@@ -21,12 +21,12 @@ after(async () => {
   await workbench.end('language-end');
 });
 
-/** The underlined places of the editor. */
+/** The underlined places in the editor. */
 function underlined(severity: 'error' | 'warning'): Locator {
   return workbench.page.locator(`.cdr.squiggly-${severity}`);
 }
 
-/** The messages in the panel of problems. */
+/** The messages in the Problems panel. */
 function problems(text: string): Locator {
   return workbench.page.locator('.markers-panel .monaco-list-row', { hasText: text });
 }
@@ -47,12 +47,12 @@ step('the code of a rule leads to its page', async () => {
 });
 
 step('its fix is one click', async () => {
-  // The page took the place of the file, which is opened, and examined, anew.
+  // The page has replaced the file in its tab, so the file is opened and examined again.
   await workbench.openFile('faulty.py');
   await underlined('error').waitFor();
   await workbench.goToLine(11);
   const fix = workbench.page.locator('.action-widget .monaco-list-row', { hasText: 'Use breakpoint()' });
-  // VS Code shows no menu for a key that comes before the fixes of the line are known.
+  // VS Code shows no menu if the key is pressed before it has received the fixes for the line.
   let isThere = false;
   for (let turn = 0; !isThere && turn < 20; turn++) {
     await workbench.page.keyboard.press('Control+.');

@@ -1,4 +1,7 @@
-/** A user whose program calls no breakpoint(): clicks beside the lines, F5, and stops in an actor, a task and the driver. */
+/**
+ * A user whose program does not call breakpoint(). The user clicks beside lines and presses F5, and an actor, a task
+ * and the driver stop.
+ */
 
 import { after, before } from 'node:test';
 
@@ -30,11 +33,12 @@ function planners(): Locator {
   return workbench.callStack('thread', /Planner \d+ · plan · .*break/s);
 }
 
-/** The lines above functions with stops. */
+/** The lenses above functions in which two workers are stopped. */
 function lenses(): Locator {
   return workbench.page.locator('.codelens-decoration', { hasText: '2 stopped here' });
 }
 
+/** Wait for this text in the debug console. */
 async function console(text: string): Promise<void> {
   await workbench.page.locator('.repl .monaco-list-row', { hasText: text }).first().waitFor();
 }
@@ -55,7 +59,7 @@ step('F5 launches the program, and both actors stop', async () => {
   await workbench.openScope('Locals');
   await workbench.variable('route').filter({ hasText: '[0, 10, 20]' }).waitFor();
   await workbench.lineLabels(/^2 workers: Planner \d+, \d+$/);
-  // Above the class and its method, by the language server; and the values in both actors.
+  // The language server shows a lens above the class and its method, and the values of both actors.
   await lenses().nth(1).waitFor();
   await workbench.page.locator('.debug-inline-value', { hasText: 'route = [0, 10, 20]' }).first().waitFor();
   await workbench.screenshots('60-launched');
@@ -88,7 +92,7 @@ step('a lens compares, steps and continues the workers in its function', async (
   await lenses().last().getByText('continue').click();
   await workbench.page.getByText('Ln 17, Col').waitFor();
   await workbench.runCommand('View: Show Run and Debug');
-  // The only stopped thread has no row of its own.
+  // VS Code shows no row for the only stopped thread.
   await workbench.callStack('stack-frame', 'measure').waitFor();
   await workbench.lineLabels(/^measure \d+$/);
   await workbench.screenshot('62-launched-task');

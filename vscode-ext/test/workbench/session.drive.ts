@@ -1,4 +1,4 @@
-/** A user with a paused job: F5, three stops, and each of them led to its end in one session. */
+/** A user with a paused job. F5 starts one session with three stops, and all workers are continued to their end. */
 
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
@@ -23,7 +23,7 @@ after(async () => {
   await workbench.end('session-end');
 });
 
-/** The rows of actors that stopped for this reason; VS Code lists those that run on, too. */
+/** The rows of actors that stopped for this reason. VS Code also lists running ones. */
 function stopped(reason = '(break|step)'): Locator {
   return workbench.callStack('thread', new RegExp(`Trainer \\d+ · train · .*${reason}`, 's'));
 }
@@ -32,8 +32,10 @@ function variable(text: string): Locator {
   return workbench.page.locator('.debug-variables .monaco-list-row', { hasText: text });
 }
 
-/** Clicks the button in a thread's row, and waits for a change of the call stack. If VS Code has reused the row for a
- * running thread, the row has no such button, and this resolves at once. */
+/**
+ * Click the button in a thread's row, and wait for a change of the call stack. If VS Code has reused the row for a
+ * running thread, the row has no such button, and the promise resolves immediately.
+ */
 async function continueThread(row: Locator): Promise<'continued'> {
   return row.evaluate(
     (element) =>
@@ -54,7 +56,7 @@ async function continueThread(row: Locator): Promise<'continued'> {
   );
 }
 
-/** Continues a thread that is the only one of its session: VS Code lists its frames, and no row for the thread. */
+/** Continue the only thread of a session. VS Code lists its frames, but no row for the thread. */
 async function continueOnlyThread(): Promise<'continued'> {
   const frame = workbench.page.locator('.debug-call-stack .monaco-list-rows:not(:has(.thread)) .stack-frame').first();
   await frame.waitFor();
@@ -125,7 +127,7 @@ step('all are continued to the end of the job, whose result is right', async () 
   let what: 'ended' | 'continued';
   do {
     const next = [continueThread(stopped().first()), continueOnlyThread()];
-    // They end with the page.
+    // These promises reject when the page is closed.
     for (const one of next) {
       one.catch(() => undefined);
     }

@@ -1,4 +1,4 @@
-/** The Stacks view and its picture: workers that have parted are seen, and acted on as a branch. */
+/** The Stacks view and its picture. They show workers that have parted, and commands act on a branch. */
 
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
@@ -29,8 +29,9 @@ after(async () => {
   job?.end();
 });
 
-/** What branches say that are at one line. */
+/** The text of the row of workers at line 16. */
 const STEPPED = /(?<!missing in )train \(train\.py:16\)/;
+/** The text of the row of workers at line 15. */
 const OTHERS = /(?<!missing in )train \(train\.py:15\)/;
 
 function row(text: string | RegExp): Locator {
@@ -41,7 +42,7 @@ function picture(): FrameLocator {
   return workbench.page.frameLocator('iframe.webview.ready').frameLocator('#active-frame');
 }
 
-/** The table of an expression's values, which is opened after the picture. */
+/** The page with an expression's values, which is opened after the picture. */
 function comparison(): FrameLocator {
   return workbench.page.locator('iframe.webview.ready').last().contentFrame().frameLocator('#active-frame');
 }
@@ -69,7 +70,7 @@ step('the one that is stepped is another branch, and comes first', async () => {
   await workbench.runCommand('Focus on Stacks View');
   await row(/train \(train\.py:16\).*1 · Trainer/).waitFor();
   await row(/Trainer\{\d\} missing in train \(train\.py:15\)/).waitFor();
-  // Rows are in the page in the order in which they were made.
+  // Compare the places of the rows: the page contains them in the order in which they were made.
   const [few, most] = await Promise.all([STEPPED, OTHERS].map(async (text) => (await row(text).boundingBox())?.y ?? 0));
   assert.ok((few ?? 0) < (most ?? 0), `${few} ${most}`);
   await workbench.screenshots('40-stacks');

@@ -1,4 +1,6 @@
-/** A user whose program runs a loop without any breakpoint(): F9 in its line stops it, and F9 again lets it run on. */
+/**
+ * A user whose program runs a loop without a breakpoint(). F9 in its line stops it; after another F9 it keeps running.
+ */
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -8,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { given, step, Workbench } from './workbench';
 
-/** `progress.write_text(str(turns))` in counter.py. */
+/** The line of `progress.write_text(str(turns))` in counter.py. */
 const LINE = 15;
 
 let workbench: Workbench;
@@ -25,12 +27,12 @@ after(async () => {
   await workbench.end('toggle-end');
 });
 
-/** What the actor has written last; 0 before its first turn, and while it writes. */
+/** Return the number that the actor has written last; 0 before its first turn, and while it writes. */
 async function written(): Promise<number> {
   return Number(await readFile(join(workbench.project, 'turns'), 'utf8').catch(() => ''));
 }
 
-/** Looks again and again until it finds something; returns that. */
+/** Call `look` repeatedly until it returns a value, and return that. Throw after a minute. */
 async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
   const deadline = Date.now() + 60_000;
   for (;;) {
@@ -43,18 +45,21 @@ async function until<T>(what: string, look: () => Promise<T | undefined>): Promi
   }
 }
 
+/** Wait until the actor has finished a later turn. */
 async function pastTurn(turn: number): Promise<void> {
   await until(`a turn after ${turn}`, async () => ((await written()) > turn ? true : undefined));
 }
 
-/** Presses F9 in the line; resolves when the red dot is there, or has gone. */
+/** Press F9 in the line, and wait until the red dot is shown or, if not `there`, hidden. */
 async function toggle(there: boolean): Promise<void> {
   await workbench.goToLine(LINE);
   await workbench.page.keyboard.press('F9');
   await workbench.breakpoints().waitFor({ state: there ? 'visible' : 'hidden' });
 }
 
-/** Waits until the actor is stopped in this line; returns its count there. Its only stopped thread has no row. */
+/**
+ * Wait until the actor is stopped in this line, and return its count. VS Code shows no row for its only stopped thread.
+ */
 async function stopped(): Promise<number> {
   await workbench.callStack('stack-frame', /count.*counter\.py.*15:/s).waitFor();
   await workbench.openScope('Locals');
@@ -65,6 +70,7 @@ async function stopped(): Promise<number> {
   });
 }
 
+/** Continue the stopped actor. */
 async function goOn(): Promise<void> {
   await workbench.page.keyboard.press('F5');
   await workbench.callStack('stack-frame').waitFor({ state: 'hidden' });

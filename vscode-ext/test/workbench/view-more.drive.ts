@@ -1,4 +1,4 @@
-/** A user of the Ray view who works through a hub, and lets single workers go. */
+/** A user of the Ray view who debugs through a hub and detaches single workers. */
 
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
@@ -40,7 +40,7 @@ step('a hub that wants a token is repaired by a button', async () => {
   const message = workbench.message(/\[raydap \d+\]/);
   await message.getByText('Enter the token').click();
   await view.answer('Token of the hub', hub.token);
-  await view.cluster('nobody is paused').waitFor();
+  await view.cluster('no worker is paused').waitFor();
 });
 
 step('it is renamed', async () => {
@@ -86,7 +86,7 @@ step('two selected rows are continued together', async () => {
   await rows.first().click();
   await rows.nth(1).click({ modifiers: ['Control'] });
   await workbench.screenshot('34-selected');
-  // The one that was let go before was in its last round.
+  // The worker that was detached before is in its last round, so it does not stop again.
   await view.menu(rows.nth(1), 'Continue', () => view.status('Ray: 2 stopped, 1 running'));
 });
 

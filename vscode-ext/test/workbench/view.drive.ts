@@ -1,4 +1,4 @@
-/** A user of the Ray view: a cluster is added, watched, debugged, and watched again. */
+/** A user of the Ray view, who adds a cluster, watches it, debugs it, and watches it again. */
 
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
@@ -27,7 +27,7 @@ after(async () => {
   job?.end();
 });
 
-/** The table of an expression's values. */
+/** The page with an expression's values. */
 function values(): FrameLocator {
   return workbench.page.frameLocator('iframe.webview.ready').frameLocator('#active-frame');
 }
@@ -42,7 +42,7 @@ step('without a cluster the view says what to do', async () => {
 step('a cluster is added', async () => {
   await workbench.page.locator('.welcome-view .monaco-button', { hasText: 'Add Cluster' }).click();
   await view.answer('Add Cluster', given('RAYDAP_TEST_DASHBOARD'));
-  await view.cluster('nobody is paused').waitFor();
+  await view.cluster('no worker is paused').waitFor();
 });
 
 step('its paused workers appear by themselves, with a badge', async () => {
@@ -50,7 +50,7 @@ step('its paused workers appear by themselves, with a badge', async () => {
   await view.trainer(PAUSED).nth(2).waitFor();
   await view.badge('3');
   assert.equal(await view.row(/Trainer \d+ · train/).count(), 3);
-  // The levels below do not repeat what the cluster says.
+  // The levels below do not repeat the counts of the cluster.
   await view.cluster('3 paused').waitFor();
   await view.row(/^job [0-9a-f]+$/).waitFor();
   await view.row(/^Trainer$/).waitFor();
@@ -60,7 +60,7 @@ step('its paused workers appear by themselves, with a badge', async () => {
 step('one worker alone is attached', async () => {
   await view.press(view.trainer(PAUSED).first(), 'Attach', () => view.status('Ray: 1 stopped, 2 paused'));
   await workbench.runCommand('View: Show Run and Debug');
-  // A thread that is alone has no row of its own.
+  // VS Code shows no row for the only thread of a session.
   await workbench.callStack('stack-frame', 'train').waitFor();
   await view.show();
   await view.trainer(STOPPED).first().waitFor();
@@ -147,10 +147,10 @@ step('the comparison is sorted, filtered by a set, and made with kept values', a
   await frame.getByText('did you mean actor').waitFor();
   await set.fill('');
   await frame.getByRole('button', { name: 'Keep' }).click();
-  await frame.getByLabel('with the kept values').check();
+  await frame.getByLabel('compare with the kept values').check();
   await frame.getByRole('row', { name: /unchanged 3 Trainer/ }).waitFor();
   await workbench.screenshot('26-compared-with-before');
-  await frame.getByLabel('with the kept values').uncheck();
+  await frame.getByLabel('compare with the kept values').uncheck();
   await frame.getByText('2 × 0, 1 × 1').waitFor();
 });
 
@@ -185,7 +185,7 @@ step('all are continued, and the result of the job is right', async () => {
 step('after the session the cluster is watched again', async () => {
   await view.stopDebugging();
   await view.show();
-  await view.cluster('nobody is paused').waitFor();
+  await view.cluster('no worker is paused').waitFor();
   await workbench.page.locator('.statusbar-item', { hasText: 'Ray:' }).waitFor({ state: 'hidden' });
 });
 

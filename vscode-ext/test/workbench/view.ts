@@ -1,4 +1,4 @@
-/** The Ray view, as a user reads and uses it. */
+/** The Ray view, as a user sees and uses it. */
 
 import assert from 'node:assert/strict';
 
@@ -12,8 +12,9 @@ export const RUNNING = '.codicon-play';
 export const ALIVE = '.codicon-circle-outline';
 
 /**
- * Whether the button got a click. VS Code draws the buttons of a row anew when the focus leaves another part of the
- * window; a press that moves the focus is then on a button that is gone.
+ * Click a button. Return whether the button received the click. VS Code draws the buttons of a row anew when the focus
+ * leaves another part of the window. A click that moves the focus may therefore hit a button that has just been
+ * removed.
  */
 async function clicked(button: Locator): Promise<boolean> {
   try {
@@ -32,10 +33,11 @@ async function clicked(button: Locator): Promise<boolean> {
   }
 }
 
+/** The rows, buttons and menus of the view. */
 export class RayView {
   constructor(private readonly workbench: Workbench) {}
 
-  /** What a row says is its label and its description. */
+  /** The rows with this text in their label and description. */
   row(text: string | RegExp): Locator {
     return this.workbench.page.locator('.customview-tree .monaco-list-row', { hasText: text });
   }
@@ -49,7 +51,9 @@ export class RayView {
     return this.row(/Trainer \d+ · train/).filter({ has: this.workbench.page.locator(icon) });
   }
 
-  /** The process of an actor's row: what has neither name nor rank is named by it. */
+  /**
+   * Return the process of an actor's row. The row is named by its process if the actor has neither a name nor a rank.
+   */
   async pid(row: Locator): Promise<number> {
     const text = (await row.textContent())?.trim() ?? '';
     const pid = /Trainer (\d+) · /.exec(text)?.[1];
@@ -57,17 +61,17 @@ export class RayView {
     return Number(pid);
   }
 
-  /** By a command, because a click on the icon of the view that is shown hides it. */
+  /** Show the view by a command. A click on its icon would hide the view if it is already shown. */
   async show(): Promise<void> {
     await this.workbench.runCommand('Focus on Clusters View');
     await this.cluster().or(this.workbench.page.getByText('Add a Ray cluster')).first().waitFor();
   }
 
-  /** One of the buttons that a row shows under the mouse; resolves when it is seen to have worked. */
+  /** Press a button that a row shows under the mouse. Resolve when `worked` does. */
   async press(row: Locator, button: string, worked: () => Promise<void>): Promise<void> {
     await this.untilDone(worked, async () => {
       const label = row.locator(`.action-label[aria-label="${button}"]`);
-      // A row that moves away from under the mouse hides its buttons again.
+      // A row hides its buttons again if it moves away from the mouse.
       for (let tries = 1; tries <= 10; tries++) {
         await row.hover();
         if (await clicked(label)) {
@@ -78,25 +82,25 @@ export class RayView {
     });
   }
 
-  /** An entry of the row's menu; resolves when it is seen to have worked. */
+  /** Choose an entry of a row's menu. Resolve when `worked` does. */
   async menu(row: Locator, entry: string, worked: () => Promise<void>): Promise<void> {
     await this.untilDone(worked, async () => {
       await row.click({ button: 'right' });
-      // A menu takes a click for the end of the one that has opened it, if it comes too soon.
+      // Use the keyboard: a menu treats a click that comes too soon as the end of the click that opened it.
       await this.workbench.page.locator('.context-view .action-item', { hasText: entry }).first().hover();
       await this.workbench.page.keyboard.press('Enter');
     });
   }
 
-  /** Tries again, as the extension asks for, if VS Code was just redrawing the row. */
+  /** Call `act` until it has worked. If VS Code was redrawing the row, the extension asks the user to try again. */
   private async untilDone(worked: () => Promise<void>, act: () => Promise<void>): Promise<void> {
-    const redrawn = this.workbench.message('The row was being redrawn');
+    const redrawn = this.workbench.message('VS Code was redrawing the row');
     for (;;) {
       await act();
       const done = worked().then(() => 'worked');
       const lost = redrawn.waitFor().then(
         () => 'lost',
-        // It never came, so the other one decides.
+        // The message has not appeared, so `worked` decides.
         () => done,
       );
       if ((await Promise.race([done, lost])) === 'worked') {
@@ -114,13 +118,13 @@ export class RayView {
     await this.answer('Add Cluster', address);
   }
 
-  /** Answers the question with this title, which may come after another list has closed. */
+  /** Answer the input box with this title. It may open only after another list has closed. */
   async answer(title: string, text: string): Promise<void> {
     await this.workbench.page.locator('.quick-input-title', { hasText: title }).waitFor();
     await this.workbench.answer(text);
   }
 
-  /** Of the view, in the activity bar. */
+  /** The icon of the view in the activity bar. */
   icon(): Locator {
     return this.workbench.page.locator('.activitybar .action-item:has([aria-label^="Ray"])');
   }
@@ -133,7 +137,7 @@ export class RayView {
     await this.workbench.page.locator('.statusbar-item', { hasText: text }).waitFor();
   }
 
-  /** Until the call stack has selected this process, or the frame in which it is stopped. */
+  /** Wait until this process, or the frame in which it is stopped, is selected in the call stack. */
   async selectedInCallStack(pid: number): Promise<void> {
     await this.workbench.page.waitForFunction((name) => {
       const place = (row: Element): number => Number(row.getAttribute('data-index'));

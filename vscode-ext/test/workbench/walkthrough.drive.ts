@@ -1,4 +1,7 @@
-/** A newcomer: from the first page to the example's stops, without a cluster and without any setting but the Python. */
+/**
+ * A new user, from the first page of the walkthrough to the stops of the example. There is no cluster, and the
+ * interpreter is the only setting.
+ */
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -11,7 +14,7 @@ import type { Locator } from 'playwright-core';
 import { given, step, Workbench } from './workbench';
 
 const home = join(tmpdir(), 'home');
-/** A folder in it. */
+/** A folder in `home`. */
 const ENTRY = 'other-project';
 let workbench: Workbench;
 
@@ -20,7 +23,7 @@ before(async () => {
   workbench = await Workbench.start({
     vsix: given('RAYDAP_TEST_VSIX'),
     settings: { 'raydap.python': given('RAYDAP_TEST_PYTHON') },
-    // The view lists no cluster, and no other test finds the cluster that the example starts.
+    // The view must list no cluster, and no other test may find the cluster that the example starts.
     env: { RAY_ADDRESS: undefined, RAY_TMPDIR: tmpdir() },
   });
   await workbench.open();
@@ -35,18 +38,19 @@ function section(title: string): Locator {
   return workbench.page.locator('.getting-started-step', { hasText: title });
 }
 
-/** The page opens the next step by itself when one is done. */
+/** Open a step, unless the page has already opened it because the step before is done. */
 async function openStep(title: string): Promise<void> {
   if ((await section(title).getAttribute('aria-expanded')) !== 'true') {
     await section(title).locator('.step-title').click();
   }
 }
 
-/** What is beside the steps, where there is room for it. */
+/** The picture or table beside the steps, which is shown if there is room for it. */
 function picture(kind: 'svg' | 'table'): Locator {
   return workbench.page.frameLocator('iframe.webview').frameLocator('#active-frame').locator(kind);
 }
 
+/** Wait until the step is marked as done. */
 async function done(title: string): Promise<void> {
   await section(title)
     .locator('.codicon-getting-started-step-checked:not(.codicon-getting-started-step-unchecked)')
@@ -55,7 +59,7 @@ async function done(title: string): Promise<void> {
 
 step('the page shows its steps', async () => {
   await workbench.runCommand('Raydap: Get Started');
-  await section('Choose the Python').waitFor();
+  await section('Choose the Python interpreter').waitFor();
   assert.equal(await workbench.page.locator('.getting-started-step').count(), 6);
   await picture('table').waitFor();
   await workbench.screenshot('w1-python');
@@ -67,7 +71,7 @@ step('the example is opened where the user wants it, and the page is there again
   await picture('svg').waitFor();
   await workbench.screenshot('w2-example');
   await section('Open the example project').getByText('Open Example Project').click();
-  // The dialog writes a folder of its own over what is there, once before and once with the list of its entries.
+  // The dialog overwrites its input box with a folder of its own twice: first alone, then with the list of its entries.
   await page.waitForFunction(() =>
     document.querySelector<HTMLInputElement>('.quick-input-widget input')?.value.endsWith('/'),
   );
@@ -75,7 +79,7 @@ step('the example is opened where the user wants it, and the page is there again
   await rows.first().waitFor();
   const box = page.locator('.quick-input-widget input');
   await box.fill(`${home}/`);
-  // Until it lists what is there, it ignores Enter.
+  // The dialog ignores Enter until it lists the entries of the folder.
   await rows.filter({ hasText: ENTRY }).waitFor();
   await box.press('Enter');
   await page.locator('.tab[data-resource-name="trainer.py"]').waitFor();
@@ -100,7 +104,7 @@ step('all are continued, and the next stop comes by itself', async () => {
   await openStep('Step one, continue all');
   await workbench.screenshot('w6-continue');
   await section('Step one, continue all').getByText('Continue All', { exact: true }).click();
-  // The only thread has no row of its own.
+  // VS Code shows no row for the only thread.
   await workbench.callStack('stack-frame', 'score').waitFor();
   await done('Step one, continue all');
 });

@@ -1,31 +1,34 @@
-/** How long the window does nothing else: while it is busy, it takes no key and no click. */
+/** The times for which the window is busy. In such a time it does not react to keys and clicks. */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Browser, CDPSession, Page } from 'playwright-core';
 
-/** The interval at which the page looks at the clock. */
+/** The interval at which the page reads the clock. */
 const LOOK_MS = 10;
 
-/** An action is over when the page has worked for less than this in a second. */
+/** An action is over when the page has worked for less than this time within a second. */
 const IDLE_S = 0.15;
 
+/** An event in a trace of Chromium. */
 interface TraceEvent {
   readonly name: string;
   readonly ph: string;
   readonly pid: number;
   readonly tid: number;
-  /** In microseconds: of a processor, without the time for which other programs had it. */
+  /** The processor time in microseconds, without the time in which other programs ran. */
   readonly tdur?: number;
   readonly args: { readonly name?: string };
 }
 
-/** In the page: the longest time between two looks, in milliseconds. */
+/** The measurement that the page keeps. */
 interface Seen {
+  /** The longest time between two reads of the clock, in milliseconds. */
   longest: number;
 }
 
+/** A measurement of one page. */
 export class WindowWatch {
   private constructor(
     private readonly page: Page,
@@ -50,9 +53,9 @@ export class WindowWatch {
   }
 
   /**
-   * Prints for how long the window was busy at the longest, from the action until nothing more comes of it, and how much
-   * of a processor the longest task took: on a busy machine only the second number can be compared. With
-   * RAYDAP_TEST_TRACES, a folder, the trace is kept with a CPU profile, which takes time itself.
+   * Perform an action, and print the longest time for which the window was busy until all effects of the action are
+   * over. Print the processor time of the longest task, too: on a busy machine, only this number can be compared. If
+   * the variable RAYDAP_TEST_TRACES names a folder, keep the trace there with a CPU profile, which takes time itself.
    */
   async during(action: string, act: () => Promise<void>): Promise<void> {
     const folder = process.env.RAYDAP_TEST_TRACES;
@@ -73,7 +76,7 @@ export class WindowWatch {
     console.log(`${action}: busy for ${Math.round(longest)} ms at the longest, ${Math.round(task)} ms of a processor`);
   }
 
-  /** Until nothing more comes of what was done. */
+  /** Wait until the page is idle. */
   async settle(): Promise<void> {
     for (let before = -Infinity, now = await this.worked(); now - before > IDLE_S;) {
       before = now;
@@ -82,14 +85,17 @@ export class WindowWatch {
     }
   }
 
-  /** Seconds for which the page has worked since it is there. */
+  /** Return the seconds for which the page has worked since it was opened. */
   private async worked(): Promise<number> {
     const { metrics } = await this.session.send('Performance.getMetrics');
     return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0;
   }
 }
 
-/** In milliseconds, of the thread that draws the window: of all main threads of pages, it has most to do. */
+/**
+ * Return the processor time of the longest task of the window's thread, in milliseconds. The window's thread is the
+ * busiest of all main threads of pages.
+ */
 function longestTask(events: readonly TraceEvent[]): number {
   const key = ({ pid, tid }: TraceEvent): string => `${pid} ${tid}`;
   const isMain = ({ name, args }: TraceEvent): boolean => name === 'thread_name' && args.name === 'CrRendererMain';

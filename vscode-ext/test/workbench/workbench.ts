@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
 
-/** `make test-vscode` sets these; see tests/support/vscode.py. */
+/** Return an environment variable that `make test-vscode` sets (tests/support/vscode.py). */
 export function given(name: string): string {
   const value = process.env[name];
   assert.ok(value !== undefined && value !== '', `${name} is not set: run this by make test-vscode`);
@@ -21,7 +21,7 @@ export function given(name: string): string {
 
 let failed = false;
 
-/** A test that builds on those before it in its file: after one that has failed it does not wait in vain. */
+/** Declare a test that depends on the tests before it in its file. If one of them has failed, it fails immediately. */
 export function step(name: string, body: () => Promise<void>): void {
   test(name, async () => {
     assert.ok(!failed, 'a step before this one has failed');
@@ -31,7 +31,7 @@ export function step(name: string, body: () => Promise<void>): void {
   });
 }
 
-/** Turns off all that a first start shows instead of the editor. The extension runs with its default settings. */
+/** Settings that turn off what a first start shows instead of the editor. The extension has its default settings. */
 const SETTINGS = {
   'chat.disableAIFeatures': true,
   'editor.minimap.enabled': false,
@@ -42,25 +42,26 @@ const SETTINGS = {
   'telemetry.telemetryLevel': 'off',
   'update.mode': 'none',
   'window.menuBarVisibility': 'compact',
-  // No picture of a list that is just fading.
+  // Without animations, no screenshot shows a list that is fading.
   'workbench.reduceMotion': 'on',
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
-  // A stop that takes the focus would close what a test is typing into.
+  // A stop takes the focus, which would close the input box that a test is typing into.
   'workbench.quickOpen.closeOnFocusLost': false,
   'workbench.startupEditor': 'none',
   'workbench.tips.enabled': false,
 };
 
 /**
- * A terminal with our Python. Its prompt names no folder, so that pictures look the same everywhere; and Ray copies no
- * output of workers into it, which would come after the result of a program and push it out of sight.
+ * Return the settings of a terminal with the Python of the tests. Its prompt contains no folder, so that all
+ * screenshots look the same. Ray copies no output of workers into it, because that would push the result of a program
+ * out of sight.
  */
 function terminalSettings(): object {
   const PATH = [dirname(given('RAYDAP_TEST_PYTHON')), process.env.PATH].join(delimiter);
   return {
     'terminal.integrated.defaultProfile.linux': 'sh',
     'terminal.integrated.profiles.linux': { sh: { path: '/bin/sh', env: { PS1: '$ ', PATH, RAY_LOG_TO_DRIVER: '0' } } },
-    // Text that a test can read, not a canvas.
+    // Render text that a test can read, not a canvas.
     'terminal.integrated.gpuAcceleration': 'off',
   };
 }
@@ -76,20 +77,22 @@ const CHROMIUM_FLAGS = [
   '--disable-dev-shm-usage',
 ];
 
-/** Nothing listens there, so that no extension is ever looked for. */
+/** A gallery at an address where no server listens, so that VS Code finds no extensions. */
 const NO_GALLERY = JSON.stringify({ serviceUrl: 'http://127.0.0.1:9/', itemUrl: 'http://127.0.0.1:9/' });
 
+/** The arguments of Workbench.start. */
 export interface Options {
-  /** Machine settings. raydap's belong there, because its Python runs beside the server, not in the browser. */
+  /** Machine settings. raydap's settings are among them, because its Python runs beside the server, not the browser. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** Installed as a user would install it. */
+  /** The package of an extension, which is installed as a user would install it. */
   readonly vsix?: string;
   /** Command line options for code-server. */
   readonly flags?: readonly string[];
-  /** Beside our own; undefined removes a name. */
+  /** Environment variables to add; undefined removes a variable. */
   readonly env?: Readonly<NodeJS.ProcessEnv>;
 }
 
+/** A VS Code in the browser, and the actions of its user. */
 export class Workbench {
   private constructor(
     readonly project: string,
@@ -101,7 +104,7 @@ export class Workbench {
     private readonly settings: Readonly<Record<string, unknown>>,
   ) {}
 
-  /** Opens a copy of test/project; nothing of the user's own VS Code is read or written. */
+  /** Start VS Code with a copy of test/project. The files of the user's own VS Code are neither read nor written. */
   static async start({ settings, vsix, flags = [], env = {} }: Options): Promise<Workbench> {
     const folder = mkdtempSync(join(tmpdir(), 'raydap-vscode-'));
     const project = join(folder, 'project');
@@ -132,18 +135,18 @@ export class Workbench {
     const parameters = new URLSearchParams({ folder: this.project, ...query });
     await this.page.goto(`${this.url}/?${parameters.toString()}`);
     await this.page.locator('.monaco-workbench').waitFor();
-    // tests/support/vscode.py reads it. The clock begins with this process.
+    // tests/support/vscode.py reads this line. The clock starts with this process.
     console.log(`the window is open after ${(performance.now() / 1000).toFixed(1)} s`);
   }
 
-  /** With a file of the project, when the extension is there. */
+  /** Open the window and a file of the project, and wait for the extension. */
   async openAt(file: string): Promise<void> {
     await this.open();
     await this.openFile(file);
     await this.known();
   }
 
-  /** Keeps what was seen last; then ends the browser, the server with all its children, and removes what they wrote. */
+  /** Take a last screenshot, end the browser and the server with all its children, and remove their files. */
   async end(screenshot: string): Promise<void> {
     try {
       await this.screenshot(screenshot);
@@ -157,9 +160,12 @@ export class Workbench {
     }
   }
 
-  // What a user does.
+  // The actions of a user.
 
-  /** Again if nothing has opened: the list is drawn anew while files are searched, and a click can miss its row. */
+  /**
+   * Open a file. Try again if it does not open: VS Code redraws the list during the search, so a click can miss its
+   * row.
+   */
   async openFile(name: string, attempts = 3): Promise<void> {
     await this.page.keyboard.press('Control+P');
     await this.page.locator('.quick-input-widget input').fill(name);
@@ -174,7 +180,7 @@ export class Workbench {
     }
   }
 
-  /** Until the extension's contributions are there, which is after the workbench itself. */
+  /** Wait until VS Code shows the extension's contributions, which appear after the workbench itself. */
   async known(): Promise<void> {
     await this.page.locator('.activitybar .action-label[aria-label="Ray"]').waitFor();
   }
@@ -185,18 +191,19 @@ export class Workbench {
     await this.choose(title);
   }
 
-  /** Takes the entry of the open list that begins with this label. */
+  /** Choose the first entry of the open list that contains this label. */
   async choose(label: string): Promise<void> {
     await this.page.locator('.quick-input-list .monaco-list-row', { hasText: label }).first().click();
   }
 
+  /** Enter a text into the open input box. */
   async answer(text: string): Promise<void> {
     const box = this.page.locator('.quick-input-widget input');
     await box.fill(text);
     await box.press('Enter');
   }
 
-  /** Beside those that the workbench was started with; VS Code sees that the file has changed. */
+  /** Add these to the settings that the workbench was started with. VS Code notices that the file has changed. */
   changeSettings(settings: Readonly<Record<string, unknown>>): void {
     writeSettings(join(this.folder, 'data', 'Machine'), { ...this.settings, ...settings });
   }
@@ -205,13 +212,13 @@ export class Workbench {
     await this.page.keyboard.press('Control+G');
     const box = this.page.locator('.quick-input-widget input');
     await box.fill(`:${line}`);
-    // Before this VS Code does nothing upon Enter.
+    // VS Code ignores Enter until it shows this row.
     await this.page.locator('.quick-input-list .monaco-list-row', { hasText: `line ${line} ` }).waitFor();
     await box.press('Enter');
     await this.page.locator('.statusbar-item', { hasText: `Ln ${line}, Col` }).waitFor();
   }
 
-  /** In the margin, left of the line's number, as a user sets a breakpoint; again if VS Code was not ready for it. */
+  /** Click left of a line's number, as a user sets a breakpoint. Try again if VS Code was not ready for it. */
   async clickBesideLine(line: number): Promise<void> {
     const number = this.page.locator('.editor-instance .line-numbers', { hasText: new RegExp(`^${line}$`) });
     const added = this.breakpoints().nth(await this.breakpoints().count());
@@ -247,7 +254,7 @@ export class Workbench {
     }
   }
 
-  /** Until the names of workers fit. */
+  /** Make the side bar wide enough for the names of workers. */
   async widenSideBar(): Promise<void> {
     const box = await this.page.locator('.part.sidebar').boundingBox();
     assert.ok(box !== null);
@@ -258,7 +265,7 @@ export class Workbench {
     await this.page.mouse.up();
   }
 
-  /** Types a command line into the terminal, which gets the focus after it is shown. `python` is the one of the tests. */
+  /** Type a command line into the terminal, when it has the focus. `python` is the Python of the tests. */
   async runInTerminal(line: string): Promise<void> {
     await this.runCommand('View: Toggle Terminal');
     await this.page.locator('.terminal-wrapper.active .xterm.focus').waitFor({ state: 'attached' });
@@ -276,7 +283,7 @@ export class Workbench {
     return this.page.locator('.terminal-wrapper.active .xterm-rows');
   }
 
-  /** Waits until the texts that the extension adds to the ends of lines are like these, from the top; returns them. */
+  /** Wait until the texts at the ends of lines match these patterns, from the top. Return the texts. */
   async lineLabels(...patterns: RegExp[]): Promise<string[]> {
     const labels = await this.page.waitForFunction(
       (sources) => {
@@ -293,7 +300,7 @@ export class Workbench {
     return (await labels.jsonValue()) ?? [];
   }
 
-  /** Rows of the call stack: `kind` is session, thread or stack-frame. */
+  /** The rows of this kind in the call stack. */
   callStack(kind: 'session' | 'thread' | 'stack-frame', text: string | RegExp = ''): Locator {
     return this.page.locator(`.debug-call-stack .monaco-list-row:has(.${kind})`, { hasText: text });
   }
@@ -302,7 +309,7 @@ export class Workbench {
     return this.page.locator('.notification-toast', { hasText: text });
   }
 
-  /** In the dark theme, and in a narrow window, too. */
+  /** Take three screenshots: in the light theme, in the dark theme, and in a narrow window. */
   async screenshots(name: string): Promise<void> {
     await this.screenshot(name);
     await this.runCommand('Preferences: Toggle between Light/Dark Themes');
@@ -357,7 +364,7 @@ function codeServer(folder: string, more: Readonly<NodeJS.ProcessEnv>): Command 
   return { node: process.execPath, args: [join(place, 'node_modules', 'code-server'), ...dirs], env };
 }
 
-/** The URL that the server prints when it listens; its output is read on, so that it never blocks. */
+/** Return the URL that the server prints when it listens. Keep reading its output, so that it never blocks. */
 async function addressOf(server: ChildProcess): Promise<string> {
   assert.ok(server.stdout !== null);
   const lines = createInterface(server.stdout);

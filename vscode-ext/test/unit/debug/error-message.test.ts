@@ -1,4 +1,4 @@
-/** Errors of work for which no caller waits are messages, not unhandled rejections. */
+/** Tests: an error of work that no caller awaits is shown as a message; it is not an unhandled rejection. */
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';

@@ -4,7 +4,9 @@ import { beforeEach, test } from 'node:test';
 import { findSelectedInterpreter } from '../../../src/debug/selected-interpreter';
 import { extensions, resetVscode, settings } from '../fake-vscode';
 
-/** The Python extension with this interpreter; it may not be able to resolve its environment. */
+/**
+ * Install a Python extension that has selected this interpreter. `resolves` is whether it can resolve its environment.
+ */
 function selected(path: string, resolves: boolean): void {
   const executable = { uri: { fsPath: path } };
   const environments = {

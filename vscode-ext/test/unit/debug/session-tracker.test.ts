@@ -1,4 +1,4 @@
-/** What is read of a session's messages, and what VS Code gets of them. */
+/** Tests: what is read from a session's messages, and which messages VS Code receives. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

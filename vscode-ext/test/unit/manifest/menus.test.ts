@@ -1,4 +1,4 @@
-/** Which commands package.json offers for which row of the Ray view and of the Stacks view. */
+/** Tests: the commands that package.json offers for each row of the Ray view and of the Stacks view. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const { contributes } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   };
 };
 
-/** The buttons of a row with this context value, in their order. */
+/** Return the buttons of a row with this context value, in order. */
 function buttons(context: string): string[] {
   return (contributes.menus['view/item/context'] ?? [])
     .filter(({ group }) => group?.startsWith('inline') === true)
@@ -53,7 +53,7 @@ test('each row has the buttons for what can be done with it', () => {
     'raydap.problem': ['reconnectCluster'],
     'raydap.job.attach': ['attachWorkers'],
     'raydap.actor.continue.attach.session': ['continueWorkers', 'attachWorkers'],
-    // Stopped by a hub, for a client that is elsewhere.
+    // A hub has stopped the workers for another client.
     'raydap.task.continue': [],
     'raydap.worker.paused': ['attachWorkers'],
     'raydap.worker.held.session': ['pauseWorkers'],

@@ -1,4 +1,4 @@
-/** What package.json says of launch.json, held against the manual. */
+/** Tests: the arguments of launch.json in package.json match the manual. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -29,12 +29,15 @@ const [ray] = manifest.contributes.debuggers;
 const { attach, launch } = ray.configurationAttributes;
 const manual = readFileSync('../docs/usage/arguments.md', 'utf8');
 
-/** The extension takes the hub's URL out of the configuration, and keeps the token in the secret storage. */
+/** The arguments that only the extension has. It removes the hub's URL before raydap receives the configuration. */
 const OF_THE_EXTENSION = ['hub'];
-/** Nor does a configuration join what another client debugs: that is for programs beside an editor. */
+/**
+ * The arguments that launch.json does not have. The extension keeps the token in the secret storage, and `join` is for
+ * programs that join the session of an editor.
+ */
 const NOT_IN_A_FILE = ['token', 'join'];
 
-/** The rows of the table below a heading of the manual: name, type and meaning. */
+/** Return the rows of the table below a heading of the manual: the type and the meaning, by name. */
 function rows(heading: string): Map<string, { type: string; meaning: string }> {
   const [, section = ''] = manual.split(`\n## ${heading}\n`);
   const [own = ''] = section.split('\n## ');

@@ -12,7 +12,7 @@ const LIST = 'raydap/workers {"all":true}';
 
 const CLUSTER = { id: '1', name: 'big', address: 'http://10.0.0.7:8265' };
 
-/** A single timer, which goes off when the test says so. */
+/** A single timer, which the test fires. */
 class Alarm {
   private run: (() => void) | undefined;
 
@@ -27,7 +27,7 @@ class Alarm {
     }
   }
 
-  /** False if it is not set. */
+  /** Fire the timer. Return false if it is not set. */
   ring(): boolean {
     const { run } = this;
     this.run = undefined;
@@ -36,7 +36,7 @@ class Alarm {
   }
 }
 
-/** A connection, and what is around it. */
+/** A connection with a fake environment. */
 class Fixture {
   now = 0;
   readonly timers = new Alarm();
@@ -198,7 +198,7 @@ test('a cluster that does not answer keeps its workers, and says so until it doe
   assert.equal(fixture.connection.outage, '');
 });
 
-const NO_ANSWER = 'raydap has not answered within 60 seconds.';
+const NO_ANSWER = 'raydap did not answer within 60 seconds. Check the log, or choose another interpreter.';
 
 test('a watcher that is never started is given up', async () => {
   const fixture = new Fixture();

@@ -20,7 +20,7 @@ class FakeSession extends FakeSource implements ConfiguredSession {
   }
 }
 
-/** A registry without clusters; `watchers` are those that it has started. */
+/** Return a registry without clusters. `watchers` are the watchers that it has started. */
 function empty(): { registry: ClusterRegistry; watchers: FakeSource[]; changes: () => number } {
   const watchers: FakeSource[] = [];
   let changes = 0;

@@ -6,7 +6,7 @@ import { settled } from '../fake-source';
 
 interface Fixture {
   readonly read: LatestRead<string>;
-  /** The reads that run, oldest first. */
+  /** The reads that have begun, oldest first. */
   readonly pending: { resolve: (answer: string) => void; reject: (error: Error) => void }[];
   readonly taken: string[];
   readonly fire: () => Promise<void>;

@@ -52,7 +52,7 @@ test('a session belongs to the cluster that it was started for, else to the one 
   assert.equal(clusterOf(all, attach), auto);
   assert.equal(clusterOf(all, { ...attach, dashboard: 'http://other:8265' }), undefined);
   assert.equal(clusterOf(all, { ...attach, workers: ['127.0.0.1:5678'] }), undefined);
-  // A program without a dashboard may start a cluster of its own.
+  // A launched program without a dashboard may start its own cluster.
   assert.equal(clusterOf(all, { ...attach, request: 'launch' }), undefined);
 });
 

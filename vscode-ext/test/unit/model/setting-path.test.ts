@@ -31,7 +31,7 @@ test('a variable without a value is a reason, not another interpreter', () => {
   const reasons = {
     '${env:CONDA_PREFIX}/bin/python': /environment variable CONDA_PREFIX is not set/,
     '${workspaceFolder:gone}/bin/python': /no open folder for \$\{workspaceFolder:gone\}/,
-    '${config:python}': /takes .*, not \$\{config:python\}/,
+    '${config:python}': /can contain .*, but not \$\{config:python\}/,
   };
   for (const [text, reason] of Object.entries(reasons)) {
     const resolved = resolvedPath(text, VARIABLES);

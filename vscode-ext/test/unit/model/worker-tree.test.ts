@@ -5,7 +5,7 @@ import { GroupNode, WorkerTree, type TreeNode } from '../../../src/model/worker-
 import { RowCache, rowOf } from '../../../src/text/rows';
 import { worker } from '../example';
 
-/** The tree as lines: names of groups, keys of workers. */
+/** Return the tree as lines: the names of groups and the keys of workers. */
 function outline(nodes: readonly TreeNode[], indent = ''): string[] {
   return nodes.flatMap((node) =>
     node instanceof GroupNode
@@ -167,7 +167,7 @@ test('the beginning of a state is kept through other changes', () => {
   assert.equal(tree.get('1')?.since, 70_000);
 });
 
-/** A view of all rows; returns how many were made anew since the last call. */
+/** Simulate a view of all rows. The returned function returns how many rows were made and shown since its last call. */
 function viewed(tree: WorkerTree): () => { described: number; shown: number } {
   let described = 0;
   let shown = 0;
@@ -202,7 +202,7 @@ function fiveHundred(): WorkerTree {
 test('of 500 workers only the 24 that changed are described anew', () => {
   const tree = fiveHundred();
   const view = viewed(tree);
-  // All workers, four classes, the job and the cluster.
+  // 500 workers, four classes, the job and the cluster.
   assert.deepEqual(view(), { described: 506, shown: 506 });
   tree.apply(Array.from({ length: 24 }, (_, index) => worker(4 * index + 1, { state: 'stopped' })));
   // The row of a group depends on the one above it, so all six are made anew.

@@ -12,7 +12,7 @@ after(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** An interpreter that answers the question about itself with this shell script. */
+/** Create an interpreter that runs this shell script instead of Python, and return its path. */
 function interpreter(name: string, script: string): string {
   const path = join(folder, name);
   writeFileSync(path, `#!/bin/sh\n${script}\n`);
@@ -28,7 +28,7 @@ function ready(python: string): InterpreterFinding {
   return { kind: 'ready', python, version: '3.11.7' };
 }
 
-/** Knows some interpreters, and remembers who was asked. */
+/** Return a probe that finds only these interpreters. `asked` are the interpreters that were probed. */
 function knowing(...findings: InterpreterFinding[]): { probe: Probe; asked: string[] } {
   const asked: string[] = [];
   const probe: Probe = (python) => {
@@ -65,7 +65,7 @@ test('if none on the PATH is ready, the first that runs is named', async () => {
 test('no Python at all', async () => {
   const finding = await findInterpreter({}, knowing().probe);
   assert.equal(finding.kind, 'broken');
-  assert.match(finding.reason, /no Python on the PATH/);
+  assert.match(finding.reason, /no working Python is on the PATH/);
 });
 
 test('an interpreter with raydap is ready, from its oldest version on', async () => {
@@ -127,6 +127,6 @@ test('an interpreter that cannot be run says why', async () => {
   assert.deepEqual(await probeInterpreter(silent), {
     kind: 'broken',
     python: silent,
-    reason: 'it does not answer like a Python',
+    reason: 'its output is not that of a Python interpreter',
   });
 });

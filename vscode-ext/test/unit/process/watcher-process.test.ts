@@ -1,4 +1,4 @@
-/** The watcher, against processes that answer like raydap, or not. */
+/** Tests: the watcher with processes that answer like raydap, and with others. */
 
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
@@ -8,7 +8,7 @@ import { ProblemError, type Problem } from '../../../src/model/problem';
 import { WatcherProcess } from '../../../src/process/watcher-process';
 import type { WorkerEntry } from '../../../src/protocol/messages';
 
-/** A raydap that gives what it is asked as the name of a worker, and answers as `answer` says. */
+/** Return the script of a fake raydap. `answer` is its function for each request; `asked` are the commands so far. */
 function raydap(answer: string): string {
   return `
     let held = Buffer.alloc(0);
@@ -59,7 +59,7 @@ interface Watched {
   readonly replaced: Promise<unknown>;
 }
 
-/** The watcher, ended when the test is over. */
+/** Start a watcher of this script. It is closed after the test. */
 function watch(script: string, after: (end: () => void) => void, command = process.execPath): Watched {
   const emitter = new EventEmitter();
   const watcher = WatcherProcess.start({
@@ -125,7 +125,7 @@ test('a session that is over makes room for another', async (t) => {
   const over = `(message) => { respond(message); event('terminated'); }`;
   const { watcher, replaced } = watch(raydap(over), t.after.bind(t));
   await replaced;
-  await assert.rejects(watcher.request('raydap/workers', {}), /not being watched/);
+  await assert.rejects(watcher.request('raydap/workers', {}), /no longer being watched/);
 });
 
 test('a refused request fails alone', async (t) => {
@@ -138,7 +138,7 @@ test('a refused request fails alone', async (t) => {
 
 test('a process that says something else is a problem', async (t) => {
   const { watcher, ended } = watch(`console.log('Hello\\r\\n\\r\\n'); setInterval(() => 0, 1000)`, t.after.bind(t));
-  assert.match((await ended).text, /does not answer like raydap/);
+  assert.match((await ended).text, /is not that of raydap/);
   await assert.rejects(watcher.request('raydap/workers', {}));
 });
 
@@ -151,7 +151,7 @@ test('a process that ends is a problem, with its last words', async (t) => {
 
 test('a process that ends without a word is a problem', async (t) => {
   const { ended } = watch('process.exit(3)', t.after.bind(t));
-  assert.equal((await ended).text, 'raydap ended with code 3 before the session began.');
+  assert.equal((await ended).text, 'raydap exited with code 3 before the session started.');
 });
 
 test('a command that does not exist is a problem', async (t) => {

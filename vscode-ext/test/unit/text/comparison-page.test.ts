@@ -6,7 +6,7 @@ import { comparisonPage, summaryOf, type Compared } from '../../../src/text/comp
 
 let members = 0;
 
-/** Each has a group of its own size. */
+/** Return a group of `count` threads that all have this value. */
 function group(count: number, value: string, more: Partial<ComparisonGroup> = {}): ComparisonGroup {
   const ids = Array.from({ length: count }, () => (members += 1));
   return { members: ids, label: `Trainer{${ids.join(',')}}`, value, type: 'float', partial: false, ...more };
@@ -64,8 +64,8 @@ test('the summary counts values, the most frequent first', () => {
   assert.equal(summaryOf(comparison(group(1, `a\n${'b'.repeat(50)}`))), `1 × a ${'b'.repeat(37)}…`);
   const many = Array.from({ length: 8 }, (_, index) => group(1, String(index)));
   assert.match(summaryOf(comparison(...many)), /2 more values$/);
-  assert.equal(summaryOf(comparison()), 'No worker is stopped here.');
-  assert.equal(summaryOf({ groups: [], silent: [7] }), 'Nobody answered.');
+  assert.equal(summaryOf(comparison()), 'None of these workers is stopped.');
+  assert.equal(summaryOf({ groups: [], silent: [7] }), 'No worker answered in time.');
 });
 
 test('numbers have statistics and a histogram, and who is at its ends', () => {
@@ -84,7 +84,7 @@ test('numbers have statistics and a histogram, and who is at its ends', () => {
   assert.ok(text.includes('min 0.5, max 2, mean 1.5, 1 nan'));
   assert.equal([...text.matchAll(/<rect/g)].length, 3);
   assert.ok(/lowest 0.5: <button[^>]*data-thread="7"[^>]*>Trainer\{0\}</.test(text));
-  assert.ok(text.includes('1 did not answer in time.'));
+  assert.ok(text.includes('1 thread did not answer in time.'));
 });
 
 test('a change since the kept values says who has changed', () => {

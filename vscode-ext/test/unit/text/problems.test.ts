@@ -42,7 +42,7 @@ test('a request of the extension itself that fails leads to the log at least', (
   assert.deepEqual(problemOfRequest(failure(1006, 'It is gone.')), { text: 'It is gone.', actions: ['showLog'] });
   assert.deepEqual(problemOfRequest(failure(5001, 'No hub.')).actions, ['changeHub']);
   const bare: Failure = { type: 'response', success: false, command: 'raydap/step' };
-  assert.equal(problemOfRequest(bare).text, 'raydap refused raydap/step.');
+  assert.equal(problemOfRequest(bare).text, 'raydap refused the request raydap/step and gave no reason.');
 });
 
 test('tokens are asked for where they belong', () => {
@@ -51,7 +51,7 @@ test('tokens are asked for where they belong', () => {
 });
 
 test('a cluster that has to be named is chosen from the list in the message', () => {
-  const text = '2 Ray clusters of yours run on this machine; name the one to debug: ... [raydap 2008]';
+  const text = 'You run 2 Ray clusters on this machine; name the one to debug: ... [raydap 2008]';
   assert.deepEqual(problemOfStart(failure(2008, text)), { text, actions: ['changeDashboard'] });
 });
 
@@ -74,8 +74,11 @@ test('raydap is missing: it can be installed, by a button or by hand', () => {
 });
 
 test('pip that fails is told of, with other actions', () => {
-  assert.equal(problemOfInstall(1).text, 'pip ended with code 1, and raydap is not installed; the terminal says why.');
-  assert.match(problemOfInstall(undefined).text, /^pip was ended, and raydap is not installed/);
+  assert.equal(
+    problemOfInstall(1).text,
+    'pip exited with code 1, so raydap is not installed. The terminal shows the reason.',
+  );
+  assert.match(problemOfInstall(undefined).text, /^pip was terminated, so raydap is not installed/);
   assert.deepEqual(problemOfInstall(1).actions, ['copyInstall', 'chooseInterpreter']);
 });
 
@@ -88,13 +91,13 @@ test('raydap is there, but broken: installing it again may repair it', () => {
 
 test('a raydap that ends before it answers is a problem, unless it was meant to', () => {
   assert.equal(problemOfExit(0), undefined);
-  assert.equal(problemOfExit(2)?.text, 'raydap ended with code 2 before the session began.');
-  assert.equal(problemOfExit(undefined)?.text, 'raydap was ended before the session began.');
+  assert.equal(problemOfExit(2)?.text, 'raydap exited with code 2 before the session started.');
+  assert.equal(problemOfExit(undefined)?.text, 'raydap was terminated before the session started.');
 });
 
 test('a Python that is too old or broken: another one has to be chosen', () => {
   const old = problemOfInterpreter({ kind: 'tooOld', python: 'python3', version: '3.9.2' });
-  assert.equal(old?.text, 'raydap needs Python 3.10 or newer; python3 is 3.9.2.');
+  assert.equal(old?.text, 'raydap needs Python 3.10 or newer, but python3 is Python 3.9.2.');
   assert.deepEqual(old.actions, ['chooseInterpreter']);
   const broken = problemOfInterpreter({ kind: 'broken', python: '/gone', reason: 'it does not exist' });
   assert.equal(broken?.text, 'The Python interpreter /gone cannot be run: it does not exist.');

@@ -84,7 +84,7 @@ test('a level says how many of its workers do what, and what can be done', () =>
   assert.equal(row.context, 'raydap.job.continue.attach');
 });
 
-/** The labels and descriptions of all groups, from the top. */
+/** Return the labels and descriptions of all groups, from the top. */
 function groupRows(tree: WorkerTree): string[] {
   const below = (group: GroupNode): GroupNode[] =>
     group.children.filter((node) => node instanceof GroupNode).flatMap((node) => [node, ...below(node)]);

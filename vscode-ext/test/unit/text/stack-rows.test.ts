@@ -55,7 +55,7 @@ test('who is missing comes first, and what cannot be read comes last', () => {
     merged(node('', [1], [node('step:7', [1])]), { missing: [missing], silent: [4], unread: ['w'] }),
   );
   assert.deepEqual(texts(rows), [
-    ['Trainer{3} missing in step (train.py:7)', '2 of 3 are there'],
+    ['Trainer{3} missing in step (train.py:7)', '2 of 3 workers are there'],
     ['step (train.py:7)', '1 · Trainer{1}'],
     ['2 stacks cannot be read', ''],
   ]);

@@ -13,7 +13,7 @@ test('who came to another line is told with the line', () => {
   const groups = [group('Trainer{3}', [13], 50), group('Trainer{0-2}', [10, 11, 12], 43)];
   assert.equal(
     steppedMessage({ threads: [10, 11, 12, 13], groups, running: [] }),
-    '1 of 4 came to another line: Trainer{3} at train.py:50.',
+    '1 of 4 threads reached another line: Trainer{3} at train.py:50.',
   );
 });
 
@@ -21,7 +21,7 @@ test('who still runs is counted', () => {
   const groups = [{ ...group('prepare', [11], 1), frame: null }, group('Trainer{0}', [10], 43)];
   assert.equal(
     steppedMessage({ threads: [10, 11, 12], groups, running: [12] }),
-    '1 of 3 came to another line: prepare at library code. 1 of 3 have not come to a line yet.',
+    '1 of 3 threads reached another line: prepare in library code. 1 of 3 threads have not reached a line yet.',
   );
 });
 

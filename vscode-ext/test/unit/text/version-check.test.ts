@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { PROTOCOL } from '../../../src/protocol/messages';
 import { VersionCheck } from '../../../src/text/version-check';
 
-/** The warnings after these answers to `initialize`. */
+/** Return the warnings after these answers to `initialize`. */
 function warnings(bodies: readonly unknown[], hub?: string): string[] {
   const shown: string[] = [];
   const versions = new VersionCheck('0.5.0', (text) => shown.push(text));
@@ -23,7 +23,7 @@ test('the same protocol is worth no word, whatever the versions are', () => {
 test('a raydap that is older is to be upgraded', () => {
   const text = 'is older than this extension (0.5.0): run "pip install --upgrade raydap" in the Python that runs it.';
   assert.deepEqual(warnings([answer('0.4.0', PROTOCOL - 1)]), [`raydap 0.4.0 ${text}`]);
-  // Before the field was there.
+  // Old versions of raydap do not send the field.
   assert.deepEqual(warnings([{ supportsConfigurationDoneRequest: true }]), [`raydap ${text}`]);
   assert.deepEqual(warnings([undefined]), [`raydap ${text}`]);
 });
@@ -31,7 +31,7 @@ test('a raydap that is older is to be upgraded', () => {
 test('a hub that is older is to be upgraded where it runs', () => {
   assert.deepEqual(warnings([answer('0.4.0', 0)], 'ws://a:1/dap'), [
     'raydap 0.4.0 of the hub ws://a:1/dap is older than this extension (0.5.0): ' +
-      'run "pip install --upgrade raydap" there, and start the hub again.',
+      'run "pip install --upgrade raydap" where the hub runs, and restart the hub.',
   ]);
 });
 

@@ -41,7 +41,7 @@ beforeEach(resetVscode);
 
 test('a set is refused while no cluster is connected, because none can check it', async () => {
   const { filter } = await filtering();
-  await assert.rejects(filter.set('nonsense('), /No cluster is connected/);
+  await assert.rejects(filter.set('nonsense('), /no cluster is connected/);
   assert.equal(filter.text, '');
 });
 

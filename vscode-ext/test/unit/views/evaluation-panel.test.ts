@@ -7,7 +7,7 @@ import { EvaluationPanel } from '../../../src/views/evaluation-panel';
 import { settled } from '../fake-source';
 import { Uri as FakeUri, panels, resetVscode } from '../fake-vscode';
 
-/** Answers each comparison at the call of `answer`. */
+/** A requester whose comparisons wait until the test calls `answer`. */
 class Requester {
   readonly id = 'one';
   readonly pending: ((answer: object) => void)[] = [];

@@ -1,4 +1,4 @@
-/** Which session, threads and rows the commands for many workers act on. */
+/** Tests: the session, threads and rows that the commands for many workers act on. */
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
@@ -21,7 +21,7 @@ function stopped(id: number, actor: string): WorkerEntry {
 
 const WORKERS = [stopped(11, 'Trainer'), stopped(12, 'Trainer'), stopped(13, 'Rollout'), stopped(14, 'Rollout')];
 
-/** The menu of the call stack gives the id, and this. */
+/** Return the second argument of a command in the menu of the call stack. */
 function context({ id }: FakeSession, threadId?: number): object {
   return threadId === undefined ? { sessionId: id } : { sessionId: id, threadId: `thread:${id}:${threadId}` };
 }
@@ -112,7 +112,7 @@ test('a second session of a cluster gets its own requests, with its own threads'
   assert.equal(sessions.registry.all.length, 1);
   await run('continueAll', 11, { sessionId: 'gone', threadId: 'thread:gone:11' });
   assert.deepEqual(one.asked, []);
-  assert.equal(seen.at(-1), 'information: No raydap session is running.');
+  assert.equal(seen.at(-1), 'information: No raydap session is running. Start one with F5.');
 });
 
 test('an old selection of the Ray view does not win against a later choice in the call stack', async () => {
@@ -195,7 +195,7 @@ test('a lost row is reported, and no other session is taken for it', async () =>
   focus(session, 11);
   await run('continueAll', undefined, undefined);
   assert.deepEqual(session.asked, []);
-  assert.match(seen[0] ?? '', /being redrawn/);
+  assert.match(seen[0] ?? '', /redrawing the row/);
 });
 
 test('hidden workers stay stopped when a row is continued, and the message names their number', async () => {
@@ -206,8 +206,8 @@ test('hidden workers stay stopped when a row is continued, and the message names
   await run('continueGroup', rowOf(sessions, 11));
   assert.deepEqual(session.asked, ['raydap/continue {"threads":[11,14]}', 'raydap/continue {"threads":[11]}']);
   assert.deepEqual(seen, [
-    'status: Ray: 2 workers continued; the filter hides 2 others',
-    'status: Ray: 1 worker continued; the filter hides 1 other',
+    'status: Ray: 2 workers continued; 2 hidden by the filter were left out',
+    'status: Ray: 1 worker continued; 1 hidden by the filter was left out',
   ]);
 });
 
@@ -238,7 +238,7 @@ test('steps until workers part have a progress, whose button cancels the request
   cancellation.fire(undefined);
   await running;
   assert.deepEqual(cancelled, ['one']);
-  assert.deepEqual(seen, ['progress: Workers step until they part']);
+  assert.deepEqual(seen, ['progress: Stepping the workers until they reach different lines']);
   const failing = run('stepApart');
   await settled();
   refuse(new Error('It runs.'));

@@ -1,4 +1,4 @@
-/** Which workers the commands of the Ray view act on, and what its rows count. */
+/** Tests: the workers that the commands of the Ray view act on, and the counts in its rows. */
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
@@ -21,8 +21,9 @@ function stopped(id: number): WorkerEntry {
 interface Fixture {
   readonly commands: Commands;
   readonly tree: ClusterTree;
-  /** The rows of the cluster and of the class. */
+  /** The row of the cluster. */
   readonly cluster: Element;
+  /** The row of the actor class. */
   readonly group: Element;
   readonly filter: ClusterFilter;
 }
@@ -63,10 +64,10 @@ test('hidden workers are neither continued, detached, attached nor copied', asyn
     'raydap/detach {"workers":["11"]}',
   ]);
   assert.deepEqual(seen, [
-    'status: Ray: 1 worker continued; the filter hides 1 other',
-    'status: Ray: 1 worker detached; the filter hides 1 other',
-    'status: Ray: 0 workers being attached; the filter hides 1 other',
-    'status: Ray: 1 worker detached; the filter hides 1 other',
+    'status: Ray: 1 worker continued; 1 hidden by the filter was left out',
+    'status: Ray: 1 worker detached; 1 hidden by the filter was left out',
+    'status: Ray: 0 workers being attached; 1 hidden by the filter was left out',
+    'status: Ray: 1 worker detached; 1 hidden by the filter was left out',
     'clipboard: Trainer.train · 11 · 10.0.0.7',
   ]);
 });

@@ -1,4 +1,4 @@
-/** An old picture or stack does not overwrite a newer one. */
+/** Tests: an old picture or stack does not replace a newer one. */
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';

@@ -10,7 +10,7 @@ import { begin, FakeSession, focus } from '../fake-sessions';
 import { settled } from '../fake-source';
 import { events, resetVscode } from '../fake-vscode';
 
-/** Returns a session that answers each read of stacks at a call of `answers`. */
+/** Return a session whose reads of stacks wait until the test calls the functions in `answers`. */
 function slow(id: string): { session: FakeSession; answers: (() => void)[] } {
   const answers: (() => void)[] = [];
   const frame = { name: id, path: '/a.py', line: 1 };
@@ -40,7 +40,7 @@ test('the stacks of the session with the focus win against a slow answer of anot
     rows.map(({ label }) => label),
     ['other (a.py:1)'],
   );
-  // The focus changes again, but the rows are still those of the other session.
+  // The focus changes again, but the rows of the other session are still shown.
   focus(one.session, 1);
   const commands = stackCommands(tree, {} as unknown as EvaluationPanel, {} as unknown as StackPicture);
   await commands.continueStack?.(...([rows[0]] as never[]));
