@@ -122,6 +122,9 @@ test-matrix:  ## the core tests on each Python version found (3.10 to 3.14), and
 transcripts: $(STAMP)  ## renew the transcripts of docs/usage/terminal.md
 	PYTHONPATH=tests:docs/examples $(BIN)/python -m support.transcripts
 
+strings: $(STAMP)  ## print each text that users see, by file: to read them all
+	@PYTHONPATH=tests $(BIN)/python -m support.user_strings
+
 bench: $(STAMP)  ## raydap beside direct debugpy, into .bench; QUICK=1 for a look
 	PYTHONPATH=tests:docs/examples $(BIN)/python -m bench .bench $(if $(filter 1,$(QUICK)),--quick)
 
@@ -149,4 +152,4 @@ $(STAMP_USER): pyproject.toml
 $(STAMP): pyproject.toml
 	@$(INSTALL) dev
 
-.PHONY: help demo test steady test-quick test-changed editors workbench vsix check-vscode test-vscode screenshots transcripts vscode-tools check ci lint format types imports test-matrix test-core bench fuzz conformance soak clean
+.PHONY: help demo test steady test-quick test-changed editors workbench vsix check-vscode test-vscode screenshots transcripts strings vscode-tools check ci lint format types imports test-matrix test-core bench fuzz conformance soak clean

@@ -1,6 +1,6 @@
-"""`make bench`: direct debugpy and raydap side by side. Prints a table; nothing is asserted.
+"""`make bench`: compare direct debugpy with raydap. Prints a table; nothing is asserted.
 
-Results are written as JSON, and the curves over the number of workers as SVG, into the folder given.
+Results are written as JSON, and the curves over the number of workers as SVG, into the given folder.
 """
 
 import argparse

@@ -1,6 +1,7 @@
-"""Workers that run, reached through their agents, beside today's way: a paused worker and its debugpy adapter.
+"""Running workers that are reached through agents, compared with paused workers behind debugpy's adapter.
 
-One job runs with agents and one without, on the same cluster; the same client asks the same raydap for the same.
+One job runs with agents and one without, on the same cluster. The same client sends the same requests to the same
+raydap.
 """
 
 import contextlib
@@ -100,7 +101,7 @@ print("running", flush=True)
 if sys.argv[1] == "spin":
     ray.get(actor.spin.remote())
 while True:
-    # So that whoever reads has a number that was begun after he looked.
+    # A reader gets a number whose measurement began after the read.
     print("took", *ray.get(actor.measure.remote()), flush=True)
 """
 
@@ -150,7 +151,7 @@ class Bench:
     directory: Path
 
     def prepared(self, repeats: int) -> Iterator[Row]:
-        """What an agent costs that nobody uses: in a job with any runtime_env, without and with raydap's, in turn."""
+        """Measure the cost of unused agents, in a job with any runtime_env, alternately without raydap and with it."""
         starts: dict[bool, list[float]] = {False: [], True: []}
         memory: dict[bool, list[float]] = {False: [], True: []}
         for agents in (False, True) * 2 * repeats:
@@ -163,9 +164,12 @@ class Bench:
         yield Row(what, "MB", memory[True], memory[False], "<= direct + 1 MB", p50(memory[False]) + 1)
 
     def many(self, count: int, repeats: int) -> Iterator[Row]:
-        """All workers stopped, from the connection on: at their breakpoint() through adapters, and where they run,
-        through agents. The client sets the same breakpoint in both. A worker imports debugpy once: at its first
-        breakpoint(), or at the first attach."""
+        """Measure the time from the connection until all workers have stopped, and the memory.
+
+        Without agents, workers wait at their breakpoint(); with agents, they stop wherever they are running. The client
+        sets the same breakpoint in both cases. A worker imports debugpy once: at its first breakpoint(), or at the
+        first attach.
+        """
         first: dict[bool, list[float]] = {False: [], True: []}
         again: dict[bool, list[float]] = {False: [], True: []}
         memory: dict[bool, list[float]] = {False: [], True: []}
@@ -187,7 +191,7 @@ class Bench:
         )
 
     def _many_once(self, count: int, agents: bool) -> tuple[float, float, float]:
-        """Milliseconds from running until stopped, and for a second session; megabytes that a worker has grown by."""
+        """Return the ms until all have stopped, in a first and in a second session, and the MB that a worker grew."""
         with self._job(RUNNING if agents else PAUSED, str(count), agents=agents) as job:
             pids = [int(pid) for pid in job.wait_for(r"running (.*)").group(1).split()]
             before = _memory(pids)
@@ -206,7 +210,7 @@ class Bench:
         return taken, again, grown / 1e6
 
     def stepped(self, count: int) -> Iterator[Row]:
-        """Through lines of a function, with some time before each step."""
+        """Measure steps through the lines of a function, with some time before each step."""
         samples = {}
         for agents, source in ((True, STEPPED), (False, STEPPED.replace("total = 1  # here", "breakpoint()"))):
             with self._job(source, "", agents=agents) as job:
@@ -219,7 +223,7 @@ class Bench:
         yield against("next + refresh, human pace", samples[False], samples[True], factor=1)
 
     def hot(self, count: int) -> Iterator[Row]:
-        """A worker that computes, attached: a breakpoint set in its loop, and a pause."""
+        """Measure an attached worker that computes: a breakpoint set in its loop, and a pause."""
         with self._job(BUSY, "spin") as job:
             job.wait_for("running")
             with self._client("# elsewhere") as client:
@@ -244,7 +248,7 @@ class Bench:
         yield within("pause of running Python until stopped", pauses, 200, "ms")
 
     def first(self, count: int) -> Iterator[Row]:
-        """A worker that computes and was never debugged, from the connection until it is stopped."""
+        """Measure a worker that computes and was never debugged, from the connection until it has stopped."""
         samples = []
         for _ in range(count):
             with self._job(BUSY, "spin") as job:
@@ -257,8 +261,10 @@ class Bench:
         yield within("first attach to a worker that computes, stopped", samples, 1000, "ms")
 
     def slowdown(self, count: int) -> Iterator[Row]:
-        """How much longer the same takes while a breakpoint is set elsewhere in the file, and after detach. The best
-        times are compared, because others differ by a quarter on a virtual machine."""
+        """Measure how much slower code becomes while another line has a breakpoint, and after detach.
+
+        The best times are compared, because others differ by a quarter on a virtual machine.
+        """
         with self._job(BUSY, "measure") as job:
             plain = _took(job, count)
             with self._client("# elsewhere") as client:
@@ -281,7 +287,7 @@ class Bench:
 
     @contextlib.contextmanager
     def _client(self, text: str, agents: bool = True) -> Iterator[Connection]:
-        """A session with a breakpoint in the line that has the text, or none, in all workers of the job."""
+        """Start a session for the workers of the job, with a breakpoint in the line that ends with the text, if any."""
         arguments: dict[str, Any] = {"dashboard": self.cluster.dashboard, "justMyCode": False}
         arguments["reach"] = "prepared" if agents else "paused"
         with Connection(self.bridge.host, self.bridge.port) as client:
@@ -299,7 +305,7 @@ class Bench:
 
 
 def _memory(pids: Iterable[int]) -> int:
-    """Bytes of these processes and of all adapters, a shared page counted in parts (proc(5), smaps_rollup)."""
+    """Return the bytes of these processes and all adapters, with shared pages divided (proc(5), smaps_rollup)."""
     adapters = [pid for pid in processes.marked() if b"debugpy/adapter" in Path(f"/proc/{pid}/cmdline").read_bytes()]
     total = 0
     for pid in {*pids, *adapters}:
@@ -309,7 +315,7 @@ def _memory(pids: Iterable[int]) -> int:
 
 
 def _wait_until_attached(client: Connection) -> None:
-    """Until the actor is. The driver, which has the same file, is attached before it."""
+    """Wait until the actor is attached. The driver has the same file and is attached first."""
     while not any(
         (worker["type"], worker["state"]) == ("worker", "running")
         for worker in client.request("raydap/workers", all=True)["workers"]
@@ -323,7 +329,7 @@ def _slowly(side: Side) -> float:
 
 
 def _took(job: Child, count: int) -> list[tuple[float, float]]:
-    """The seconds that so many measurements took which began after this call."""
+    """Return the seconds of this many measurements that began after this call."""
     seen = job.output.count("took")
     job.wait_for(rf"(?:took (?:.*\n)[^t]*){{{seen + count + 1}}}")
     lines = [line.split() for line in job.output.splitlines() if line.startswith("took")]

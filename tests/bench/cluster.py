@@ -1,4 +1,4 @@
-"""Real Ray workers: 24 at once against a bare parallel script, and how soon a pause is seen."""
+"""Real Ray workers: 24 at once, compared with a bare parallel script, and the delay until a pause is shown."""
 
 import asyncio
 import contextlib
@@ -57,8 +57,11 @@ PAUSED = (
 )
 
 REST = 3.0
-"""Seconds between two sessions with the same workers: an adapter that is dialled before it is done with its last client
-goes deaf, and nothing tells when it is done."""
+"""Seconds between two sessions with the same workers.
+
+An adapter that is dialled before it has finished its last session stops answering, and nothing shows when it has
+finished.
+"""
 
 
 def measure(directory: Path, quick: bool) -> Iterator[Row]:
@@ -116,7 +119,7 @@ def _paused(cluster: Cluster) -> list[dict[str, Any]]:
 
 
 def _await_paused(cluster: Cluster, count: int) -> list[tuple[str, int]]:
-    """Where the workers' adapters listen, once so many are paused."""
+    """Wait until this many workers are paused, and return the addresses of their adapters."""
     deadline = time.monotonic() + 120
     while len(rows := _paused(cluster)) < count:
         if time.monotonic() > deadline:
@@ -126,7 +129,7 @@ def _await_paused(cluster: Cluster, count: int) -> list[tuple[str, int]]:
 
 
 def _through(bridge: Bridge, cluster: Cluster, count: int) -> list[float]:
-    """Milliseconds from the connection until all are shown, and twice from the first continue until all stop again."""
+    """Return the milliseconds until all workers are shown, and twice from the first continue until all stop again."""
     began = time.perf_counter()
     with Connection(bridge.host, bridge.port) as client:
         client.start({"dashboard": cluster.dashboard, "justMyCode": False})
@@ -145,7 +148,7 @@ def _through(bridge: Bridge, cluster: Cluster, count: int) -> list[float]:
 
 
 def _stepped(bridge: Bridge, cluster: Cluster, way: bool, count: int) -> list[float]:
-    """One worker of two, so that each way has one of its own that has never been attached before."""
+    """Return the milliseconds of steps in one worker. Each way uses a worker without an earlier session."""
     host, port = _await_paused(cluster, 1 if way else 2)[0]
     if way:
         place, arguments = (bridge.host, bridge.port), {"workers": [f"{host}:{port}"], "justMyCode": False}
@@ -159,7 +162,7 @@ def _stepped(bridge: Bridge, cluster: Cluster, way: bool, count: int) -> list[fl
 
 
 async def _bare(places: list[tuple[str, int]]) -> list[float]:
-    """The same without a bridge: each worker's handshake by itself, all at once, in one small script."""
+    """Measure the same as `_through` without a bridge: a small script attaches to all workers at once."""
     began = time.perf_counter()
     workers = await asyncio.gather(*(_Bare.attach(host, port) for host, port in places))
     attached = milliseconds(began)
@@ -207,7 +210,7 @@ class _Bare:
         self._writer.write(encode(msgspec.json.encode(message)))
 
     async def _until(self, name: str) -> dict[str, Any]:
-        """Waits for an event, or an answer, of this name."""
+        """Wait for an event or a response with this name, and return its body."""
         while True:
             while self._heard:
                 message = self._heard.pop(0)
@@ -221,10 +224,10 @@ class _Bare:
 
 
 def _seen(bridge: Bridge, cluster: Cluster, directory: Path, count: int) -> Iterator[float]:
-    """Milliseconds from the moment at which Ray lists a worker as paused until the client hears of its stop.
+    """Yield the milliseconds from the time when Ray lists a worker as paused until the client receives its stop.
 
-    A second thread asks Ray every 10 ms, which is the resolution of this measure. A stop can be heard of before that
-    thread has seen the worker listed; that counts as 0.
+    A second thread queries Ray every 10 ms, which is the resolution of this measure. If the stop arrives before that
+    thread has seen the worker listed, the delay counts as 0.
     """
     visible: dict[int, float] = {}
     over = threading.Event()

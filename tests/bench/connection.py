@@ -1,7 +1,7 @@
-"""A DAP client for measurements: one thread, blocking, nothing between the socket and the clock.
+"""A DAP client for measurements: one thread and blocking calls, with nothing between the socket and the clock.
 
-It speaks to raydap and to debugpy alike, as editors do: one write per message, TCP_NODELAY, and the kernel's own
-acknowledgements.
+It works with raydap and with debugpy, and behaves like an editor: one write per message, TCP_NODELAY, and the kernel's
+own acknowledgements.
 """
 
 import os
@@ -17,7 +17,7 @@ Message = dict[str, Any]
 
 
 class Connection:
-    """Messages are decoded as they are waited for; events wait in `events` until they are taken."""
+    """A connection that decodes messages only while a call waits. Events stay in `events` until a call takes them."""
 
     def __init__(self, host: str, port: int, timeout: float = 60) -> None:
         self.events: list[Message] = []
@@ -34,7 +34,7 @@ class Connection:
         self._socket.close()
 
     def send(self, command: str, arguments: Mapping[str, Any] | None = None) -> int:
-        """Sends a request; returns its seq."""
+        """Send a request and return its seq."""
         self._seq += 1
         message = {"seq": self._seq, "type": "request", "command": command, "arguments": arguments or {}}
         body = msgspec.json.encode(message)
@@ -42,7 +42,7 @@ class Connection:
         return self._seq
 
     def answer(self, seq: int) -> Message:
-        """Waits for the answer to a request; returns its body. Raises RuntimeError if it failed."""
+        """Wait for the response to a request and return its body. Raises RuntimeError if the request failed."""
         while seq not in self.answers:
             self._receive()
         answer = self.answers.pop(seq)
@@ -54,7 +54,7 @@ class Connection:
         return self.answer(self.send(command, arguments))
 
     def event(self, name: str, where: Callable[[Message], bool] = lambda _: True) -> Message:
-        """Waits for an event; returns its body. Each event is taken once."""
+        """Wait for an event and return its body. Each event is returned once."""
         seen = 0
         while True:
             for place in range(seen, len(self.events)):
@@ -66,7 +66,7 @@ class Connection:
             self._receive()
 
     def take(self, name: str, count: int) -> list[Message]:
-        """Waits for so many events of this name, whatever else comes; returns their bodies."""
+        """Wait for this many events of this name, and return their bodies."""
         bodies: list[Message] = []
         while True:
             bodies += [event.get("body") or {} for event in self.events if event["event"] == name]
@@ -76,8 +76,7 @@ class Connection:
             self._receive()
 
     def start(self, arguments: Mapping[str, Any], breakpoints: Mapping[str, Any] | None = None) -> None:
-        """The handshake of an editor that attaches, up to the answer. `breakpoints` are the arguments of a
-        setBreakpoints request."""
+        """Attach as an editor does, up to the response. `breakpoints` are the arguments of a setBreakpoints request."""
         self.request("initialize", adapterID="raydap", clientID="bench", linesStartAt1=True, columnsStartAt1=True)
         attach = self.send("attach", arguments)
         self.event("initialized")
@@ -92,7 +91,7 @@ class Connection:
         self.request("disconnect", terminateDebuggee=False)
 
     def _receive(self) -> None:
-        """Waits for more bytes. Raises ConnectionError or TimeoutError with the last events."""
+        """Wait for more bytes. Raises ConnectionError or TimeoutError with the last events."""
         chunk = self._socket.recv(1 << 18)
         if not chunk:
             raise ConnectionError(f"the connection was closed; last events: {self.events[-5:]}")
@@ -110,11 +109,11 @@ class Connection:
 
 
 def milliseconds(since: float) -> float:
-    """From a `time.perf_counter()` until now."""
+    """Return the milliseconds since a value of `time.perf_counter()`."""
     return (time.perf_counter() - since) * 1000
 
 
 def processor(pid: int) -> float:
-    """Seconds of processor time so far (proc(5): utime and stime are fields 14 and 15)."""
+    """Return the processor time so far, in seconds (proc(5): utime and stime are fields 14 and 15)."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

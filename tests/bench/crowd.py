@@ -1,4 +1,4 @@
-"""Up to 1,000 workers: how attaching, resuming, memory and idle time of the bridge grow with their number."""
+"""Up to 1,000 workers: how the bridge's attach and resume times, memory and idle load grow with their number."""
 
 import contextlib
 import json
@@ -19,20 +19,20 @@ from support.bridge import Bridge
 RECORDING = Path(__file__).parent.parent / "golden" / "debugpy_session.jsonl"
 
 IDLE = 10.0
-"""Seconds over which idleness is watched."""
+"""Seconds for which the idle bridge is measured."""
 
 _CURVES = {"attach all": "s", "continue all": "s", "memory per worker": "KB"}
 
 
 def measure(directory: Path, quick: bool) -> Iterator[Row]:
-    """Three numbers of workers, the largest of which has the targets."""
+    """Measure three numbers of workers. Only the largest has targets."""
     sizes = (10, 100) if quick else (10, 100, 1000)
     for size in sizes:
         yield from _crowd(directory, size, largest=size == sizes[-1], repeats=1 if quick else 3)
 
 
 def _crowd(directory: Path, size: int, largest: bool, repeats: int) -> Iterator[Row]:
-    """A bridge of its own for each repeat: memory is that of a first attach."""
+    """Measure with a new bridge for each repeat, so that its memory is that of a first attach."""
     attach: list[float] = []
     resume: list[float] = []
     memory: list[float] = []
@@ -74,7 +74,7 @@ def _crowd(directory: Path, size: int, largest: bool, repeats: int) -> Iterator[
 
 
 def _idle(bridge: Bridge, dashboard: str, size: int) -> Iterator[Row]:
-    """The labels that stops ask for come in a few seconds; only then it is idle."""
+    """Measure the idle load. The bridge polls for the labels of stopped workers for a few seconds before."""
     time.sleep(5)
     used, asked = processor(bridge.child.pid), _requests(dashboard)
     time.sleep(IDLE)
@@ -85,7 +85,7 @@ def _idle(bridge: Bridge, dashboard: str, size: int) -> Iterator[Row]:
 
 
 def plot(rows: Sequence[Row]) -> str:
-    """The curves over the number of workers as SVG; "" if they were not measured."""
+    """Return the curves over the number of workers as SVG, or "" if they were not measured."""
     found = {row.name: row for row in rows}
     lines = []
     for name, unit in _CURVES.items():
@@ -100,7 +100,7 @@ def plot(rows: Sequence[Row]) -> str:
 
 
 def _memory(pid: int) -> int:
-    """Resident bytes."""
+    """Return the resident memory in bytes."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 

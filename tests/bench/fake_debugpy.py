@@ -1,12 +1,12 @@
-"""Many debugpy adapters in one process, and a Ray dashboard that lists them: the far side for measurements of scale.
+"""Many fake debugpy adapters in one process, and a Ray dashboard that lists them, for measurements of scale.
 
     python -m bench.fake_debugpy COUNT RECORDING [PROGRAM] [--node ID --session NAME]
 
-Each replays the recording of a real one (tests/golden/debugpy_session.jsonl): the first answer it has to each command,
-with the events around it. A worker that is resumed stops again at once. It prints where it listens, and ends with its
-parent's signal. `/requests` on the dashboard tells how often it was asked. PROGRAM is a file of at least six lines that
-stands for the recorded program, which is not on this machine. With a node and the session of a real cluster, raydap
-reaches the workers over its relay there.
+Each adapter replays the recording of a real one (tests/golden/debugpy_session.jsonl): its first response to each
+command, with the events around it. A worker that is resumed stops again at once. The process prints its addresses, and
+ends with its parent's signal. `/requests` on the dashboard returns the number of requests so far. PROGRAM is a file of
+at least six lines that stands for the recorded program, which is not on this machine. With a node and the session of a
+real cluster, raydap reaches the workers over its relay there.
 """
 
 import argparse
@@ -25,7 +25,10 @@ Message = dict[str, Any]
 
 
 class Recording:
-    """What debugpy says after each command. What comes before the answer to `initialize` belongs to it too."""
+    """The messages that debugpy sends after each command.
+
+    Messages before the response to `initialize` belong to `initialize` too.
+    """
 
     PROGRAM = "/app/program.py"
 
@@ -40,12 +43,12 @@ class Recording:
                 if command not in self.said:
                     self.said[command], early = [*early, message], []
                     continue
-                command = ""  # A second answer; what follows it is known.
+                command = ""  # Another response to the same command; only the first is replayed.
             elif command:
                 self.said[command].append(message)
             elif not self.said:
                 early.append(message)
-        # The event comes without waiting for anything, and the answer to `attach` only after configurationDone.
+        # debugpy sends `initialized` at once, but the response to `attach` only after configurationDone.
         self.initialized = [message for message in self.said["initialize"] if message.get("event") == "initialized"]
         self.said["initialize"] = [message for message in self.said["initialize"] if message not in self.initialized]
         self.stop = next(message for message in self.said["attach"] if message.get("event") == "stopped")
@@ -59,7 +62,7 @@ class Recording:
 
 
 class FakeDebugpy(asyncio.Protocol):
-    """One connection to one adapter. `paused` are the ports of those without, shared with the dashboard."""
+    """A connection to one adapter. `paused`, shared with the dashboard, has the ports of adapters without a client."""
 
     def __init__(self, recording: Recording, paused: set[int]) -> None:
         self._recording = recording
@@ -99,7 +102,7 @@ class FakeDebugpy(asyncio.Protocol):
         return b"".join(self._write(message, request) for message in said)
 
     def _stack(self, start: int) -> list[Message]:
-        """The rest of the recorded stack. Only the first answer has modules after it, as with debugpy."""
+        """Return the rest of the recorded stack. As in debugpy, `module` events follow only the first response."""
         stack, *modules = self._recording.said["stackTrace"]
         body = {**stack["body"], "stackFrames": stack["body"]["stackFrames"][start:]}
         told, self._has_told_modules = self._has_told_modules, True
@@ -112,12 +115,12 @@ class FakeDebugpy(asyncio.Protocol):
         return encode(msgspec.json.encode({**message, "seq": self._seq, **answers}))
 
 
-# What inworker/calls.py makes of a `continue` for one thread.
+# The end of the expression with which inworker/calls.py resumes one thread.
 _RESUME = re.compile(r"\.threads\.resume\(\d+\)$")
 
 
 class FakeDashboard:
-    """Lists the workers nobody is attached to, as Ray's state API does."""
+    """A dashboard that lists the workers without a client, as Ray's state API does."""
 
     def __init__(self, paused: set[int], node: str, session: str) -> None:
         self._paused = paused
@@ -153,7 +156,7 @@ async def main(count: int, recording: Recording, node: str, session: str) -> Non
     for _ in range(count):
         server = await loop.create_server(lambda: FakeDebugpy(recording, paused), "127.0.0.1", 0, backlog=4)
         paused.add(server.sockets[0].getsockname()[1])
-        servers.append(server)  # A server that nobody holds is closed.
+        servers.append(server)  # A server without a reference is closed.
     dashboard = await loop.create_server(web.Server(FakeDashboard(paused, node, session).answer), "127.0.0.1", 0)
     print(f"dashboard at http://127.0.0.1:{dashboard.sockets[0].getsockname()[1]} end", flush=True)  # noqa: T201
     await asyncio.Event().wait()

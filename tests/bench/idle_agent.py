@@ -1,4 +1,4 @@
-"""The cost of an idle agent: of the process and of each Python that it starts, beside the same without an agent.
+"""The cost of an idle agent: for a process and for each Python that it starts, compared with the same without an agent.
 
 Each sample of processor time is that of a process and its children, so the load of the machine counts little.
 """
@@ -64,7 +64,7 @@ print(json.dumps({
 
 
 def measure(directory: Path, quick: bool) -> Iterator[Row]:
-    """`idle`: no raydap listens. `called`: one listens that debugs nothing, and each process that begins calls it."""
+    """Measure without a raydap (`idle`), and with one that debugs nothing, which new processes call (`called`)."""
     folder = directory / "agents"
     folder.mkdir()
     raydap = str(folder / "raydap")
@@ -90,7 +90,7 @@ def measure(directory: Path, quick: bool) -> Iterator[Row]:
 
 
 def _beside(name: str, without: list[float], agent: list[float], unit: str, extra: float) -> Row:
-    """A row whose target is what it costs without an agent and so much more."""
+    """Return a row whose target is the value without an agent, plus `extra`."""
     return Row(name, unit, agent, without, f"<= without + {extra:g} {unit}", p50(without) + extra)
 
 

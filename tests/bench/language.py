@@ -37,14 +37,14 @@ class Trainer{number}:
     def scaled(self, total, scale=1.0):
         return [total * scale + offset for offset in range(3)][-1]
 '''
-"""24 lines, of which a file of 2,000 lines has 80 variants."""
+"""24 lines. A file of 2,000 lines has 80 variants of them."""
 
 TEXT = "import pdb\nimport ray\n" + "".join(ACTOR.format(number=number) for number in range(83))
 TEXT += "\n@ray.remote\ndef train():\n    pdb.set_trace()\n"
 
 
 class Server:
-    """`raydap lsp`, spoken to without a library, whose own time would count."""
+    """A `raydap lsp` without a client library, whose own time would count."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -65,7 +65,7 @@ class Server:
         self._receive()
 
     def change(self, text: str) -> None:
-        """Returns when the diagnostics of this text are there."""
+        """Change the text and wait for its diagnostics."""
         self._version += 1
         document = {"uri": URI, "version": self._version}
         self._send(
@@ -119,7 +119,7 @@ def keys(server: Server, count: int, text_after: Callable[[int], str]) -> list[f
 
 
 def in_function(number: int) -> str:
-    """A line in the middle is another one each time."""
+    """Return the text with a different line in the middle for each number."""
     head, line, rest = TEXT.partition("class Trainer40:")
     return head + line + rest.replace("range(3)", f"range(3 + {number})", 1)
 
@@ -129,7 +129,7 @@ def at_top(number: int) -> str:
 
 
 def timed(action: Callable[[], Any]) -> tuple[Any, float]:
-    """The result, and the milliseconds that it took."""
+    """Return the result and the milliseconds that it took."""
     started = time.perf_counter()
     result = action()
     return result, (time.perf_counter() - started) * 1000

@@ -1,4 +1,4 @@
-"""The bridge's own time with 10,000 workers, which answer at once: one process, no sockets."""
+"""The bridge's own time with 10,000 workers that answer at once: one process, no sockets."""
 
 import gc
 import json
@@ -76,19 +76,19 @@ class Cluster:
             self.feed(worker_event(row.key, "stopped", reason="breakpoint", threadId=1, hitBreakpointIds=[0]))
 
     def rest(self, seconds: int) -> None:
-        """Let time pass in which no worker and no client does anything."""
+        """Let time pass without events of workers or clients."""
         for _ in range(seconds):
             self._now += 1
             self.feed(Tick(self._now))
 
     def take_time(self) -> tuple[float, float]:
-        """Return the seconds of the bridge since the last call: all, and those of the longest event."""
+        """Return the seconds of the bridge since the last call: the total, and those of the longest event."""
         taken = self.spent_s, self.longest_s
         self.spent_s = self.longest_s = 0.0
         return taken
 
     def feed(self, event: Event) -> None:
-        """Handle an event, and the answers of all workers."""
+        """Handle an event and the answers of all workers."""
         self._events.append(event)
         while self._events:
             current = self._events.popleft()
@@ -134,14 +134,14 @@ def _replies(worker: WorkerKey, request: dict[str, Any]) -> Iterator[Event]:
 
 
 def _parted(branch: int) -> list[dict[str, Any]]:
-    """Return 20 frames, which are those of other workers above a place."""
+    """Return a stack of 20 frames, the innermost `branch` of which differ from those of other branches."""
     return [
         {**stack_frame(number), "id": number + 1, "line": branch if number < branch else 10} for number in range(20)
     ]
 
 
 def rows(size: int, agents: bool = False) -> list[PausedWorker]:
-    """Workers on NODES nodes, paused or with agents."""
+    """Return workers on NODES nodes, paused or with agents."""
     found = []
     for number in range(size):
         host, port, agent = f"10.0.0.{number % NODES}", 1 + number, f"/agents/{number}"
@@ -155,7 +155,7 @@ def rows(size: int, agents: bool = False) -> list[PausedWorker]:
 
 def measure(_: Path, quick: bool) -> Iterator[Row]:
     size = 1000 if quick else 10_000
-    # As in `raydap adapter`, and the text that the engine makes while workers are searched.
+    # `raydap adapter` sets these thresholds, and the engine creates this text while it searches for workers.
     gc.set_threshold(*GARBAGE_THRESHOLDS)
     calls.enter(tune=True)
     yield from _session(size)
@@ -178,7 +178,7 @@ def measure(_: Path, quick: bool) -> Iterator[Row]:
 
 
 def _session(size: int) -> Iterator[Row]:
-    """The life of a session with paused workers."""
+    """Measure a session with paused workers from its start to its end."""
     cluster, workers = Cluster(), rows(size)
     cluster.begin(7, maxWorkers=size)
     before = _resident_kb()

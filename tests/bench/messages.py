@@ -1,4 +1,4 @@
-"""The messages of a client and of workers that answer at once, for measures of the bridge alone."""
+"""Messages of a client, and of workers that answer at once, for measurements of the bridge alone."""
 
 import json
 from itertools import count

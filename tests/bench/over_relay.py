@@ -1,4 +1,4 @@
-"""Up to 1,000 fake workers of one node that only the relay of a real cluster reaches."""
+"""Up to 1,000 fake workers of one node, reached only over the relay of a real cluster."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""The bridge's own time, in one process: bytes of a worker in, bytes for the client out, no socket between."""
+"""The bridge's own time, in one process: bytes from a worker in, bytes for the client out, without a socket."""
 
 import json
 import time
@@ -30,7 +30,7 @@ E = TypeVar("E", SendToClient, SendToWorker)
 
 
 class Core:
-    """A bridge with so many attached workers, which answer at once whatever the handshake asks."""
+    """A bridge with this many attached workers, which answer each request of the handshake at once."""
 
     def __init__(self, workers: int) -> None:
         self._bridge = Bridge()
@@ -55,13 +55,13 @@ class Core:
         return effects
 
     def only(self, kind: type[E], event: Event) -> E:
-        """Handles an event that has one effect, of this kind."""
+        """Handle an event that has exactly one effect, of this kind, and return the effect."""
         (effect,) = self.handle(event)
         assert isinstance(effect, kind)
         return effect
 
     def feed(self, event: Event) -> None:
-        """Handles an event and all that the workers answer."""
+        """Handle an event and all answers of the workers."""
         todo = [event]
         for each in todo:
             for effect in self.handle(each):
@@ -75,11 +75,11 @@ class Core:
                         todo.insert(todo.index(each) + 1, worker_event(effect.worker, "initialized"))
 
     def answer(self, asked: SendToWorker, body: Any) -> WorkerMessage:
-        """What the worker answers to a request of the bridge."""
+        """Return the worker's answer to a request of the bridge."""
         return worker_answer(asked.worker, json.loads(asked.data), body)
 
     def stop(self, worker: WorkerKey, thread: int = 1) -> int:
-        """A thread stops; returns its handle."""
+        """Stop a thread and return its handle."""
         self.feed(worker_event(worker, "stopped", reason="breakpoint", threadId=thread))
         (listed,) = self.threads()[-1:]
         return int(listed["id"])
@@ -103,7 +103,7 @@ def measure(_: Path, quick: bool) -> Iterator[Row]:
 
 
 def _forwarded(command: str, body: Any, repeats: int) -> tuple[list[float], list[float]]:
-    """Microseconds for each request and for each answer, framing included. Each stop has ids of its own."""
+    """Return the microseconds of each request and each response, framing included. Each stop has new ids."""
     core = Core(1)
     worker = core.keys[0]
     ids = count(1000)
@@ -129,7 +129,7 @@ def _forwarded(command: str, body: Any, repeats: int) -> tuple[list[float], list
 
 
 def _through(core: Core, sender: Any, data: bytes) -> tuple[Any, float]:
-    """Bytes of one side in, bytes for the other out; the last effect, and the microseconds it took."""
+    """Pass the bytes of one side through the bridge. Return the last effect and the microseconds."""
     decoder = Decoder()
     kind = ClientMessage if sender is CLIENT else WorkerMessage
     began = time.perf_counter_ns()
@@ -142,7 +142,7 @@ def _through(core: Core, sender: Any, data: bytes) -> tuple[Any, float]:
 
 
 def _listed(repeats: int) -> list[float]:
-    """Milliseconds for a list of 10,000 stopped threads, ten in each of 1,000 workers."""
+    """Return the milliseconds for a list of 10,000 stopped threads, ten in each of 1,000 workers."""
     core = Core(1000)
     for worker in core.keys:
         for thread in range(1, 11):

@@ -11,14 +11,14 @@ _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 
 @dataclass(frozen=True)
 class Curve:
-    """Points are positive, ordered by x."""
+    """A curve. Its points are positive and ordered by x."""
 
     name: str
     points: Sequence[tuple[float, float]]
 
 
 def curves(title: str, across: str, lines: Sequence[Curve]) -> str:
-    """A picture of all curves over the same decades. `across` names the horizontal axis."""
+    """Return a picture of all curves over the same decades. `across` names the horizontal axis."""
     horizontal = _Axis([x for line in lines for x, _ in line.points], _MARGIN, _WIDTH - _MARGIN)
     vertical = _Axis([y for line in lines for _, y in line.points], _HEIGHT - _MARGIN, _MARGIN)
     parts = [
@@ -44,7 +44,7 @@ def curves(title: str, across: str, lines: Sequence[Curve]) -> str:
 
 
 class _Axis:
-    """Whole decades around all values, from one end in pixels to the other."""
+    """An axis with whole decades around all values, between two positions in pixels."""
 
     def __init__(self, values: Sequence[float], first: float, last: float) -> None:
         self._low = math.floor(math.log10(min(values)))

@@ -1,4 +1,4 @@
-"""What was measured, against what was wanted: a table for people, JSON for machines."""
+"""The results and their targets: a table for people, JSON for machines."""
 
 import json
 import math
@@ -19,9 +19,10 @@ import ray
 
 @dataclass
 class Row:
-    """One line of the table. `direct` and `bridge` are samples in `unit`; `allowed` is the target in words and number.
+    """One line of the table.
 
-    The value compared is the median of `bridge`; only of measures that have a direct counterpart there is a ratio.
+    `direct` and `bridge` are samples in `unit`. `allowed` is the target, and `target` describes it. The median of
+    `bridge` is compared with the target. Only rows with `direct` samples have a ratio.
     """
 
     name: str
@@ -33,7 +34,7 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """How many times quicker the bridge is."""
+        """How many times faster the bridge is, or None without `direct` samples."""
         return p50(self.direct) / p50(self.bridge) if self.direct else None
 
     @property
@@ -44,7 +45,7 @@ class Row:
 def against(
     name: str, direct: Sequence[float], bridge: Sequence[float], *, factor: float, extra: float = 0.0, unit: str = "ms"
 ) -> Row:
-    """A row whose target is direct debugpy's median times `factor`, plus `extra`."""
+    """Return a row whose target is direct debugpy's median times `factor`, plus `extra`."""
     words = "<= direct"
     if factor < 0.5:
         words += f" / {1 / factor:.3g}"
@@ -56,7 +57,7 @@ def against(
 
 
 def within(name: str, bridge: Sequence[float], allowed: float, unit: str, direct: Sequence[float] = ()) -> Row:
-    """A row whose target is a number."""
+    """Return a row whose target is a number."""
     return Row(name, unit, list(bridge), list(direct), f"<= {allowed:g} {unit}", allowed)
 
 
@@ -65,7 +66,7 @@ def p50(samples: Sequence[float]) -> float:
 
 
 def p99(samples: Sequence[float]) -> float:
-    """The nearest rank: with fewer than 100 samples the largest."""
+    """Return the 99th percentile by nearest rank: the largest of fewer than 100 samples."""
     return sorted(samples)[math.ceil(0.99 * len(samples)) - 1]
 
 
@@ -98,6 +99,9 @@ def show(rows: Sequence[Row], console: Console) -> None:
 
 
 def write(rows: Sequence[Row], began: dict[str, Any], path: Path) -> None:
-    """`began` is the machine as it was before the first measurement, so both loads are kept."""
+    """Write the results as JSON.
+
+    `began` describes the machine before the first measurement, so the load before and after is kept.
+    """
     results = [{**asdict(row), "ratio": row.ratio, "met": row.met} for row in rows]
     path.write_text(json.dumps({"before": began, "after": machine(), "rows": results}, indent=1) + "\n")

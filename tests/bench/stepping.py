@@ -1,6 +1,6 @@
-"""One worker, direct and through the bridge: what a step costs its user, and each part of it.
+"""One worker, direct and through the bridge: the time of a step for its user, and of each part.
 
-Both sides get a process of the same program; the same client drives them with the same requests.
+Both sides debug a process of the same program; the same client sends the same requests.
 """
 
 import contextlib
@@ -52,19 +52,21 @@ work()
 """
 
 HUMAN = 0.5
-"""Seconds between two steps of somebody who looks at what he sees; the kernel's delayed acknowledgements behave
-differently after such a pause."""
+"""Seconds between two steps of a user who reads the screen.
+
+After such a pause, the kernel's delayed acknowledgements behave differently.
+"""
 
 
 @dataclass
 class Side:
-    """A stopped worker and the client that looks at it."""
+    """A stopped worker and a client that debugs it."""
 
     client: Connection
     thread: int
 
     def step(self, command: str) -> float:
-        """Milliseconds until the next stop is known."""
+        """Step, and return the milliseconds until the client has the next stop."""
         began = time.perf_counter()
         asked = self.client.send(command, {"threadId": self.thread})
         self.thread = self.client.event("stopped")["threadId"]
@@ -73,7 +75,7 @@ class Side:
         return took
 
     def refresh(self) -> Message:
-        """What every editor asks after a stop; returns the top frame."""
+        """Send the requests that every editor sends after a stop; return the top frame."""
         client = self.client
         client.request("threads")
         client.request("stackTrace", threadId=self.thread, startFrame=0, levels=1)
@@ -91,12 +93,12 @@ class Side:
         return milliseconds(began)
 
     def enter(self) -> None:
-        """Steps until the thread is in `inner`, which a stepOut can leave."""
+        """Step until the thread is in `inner`, so that a stepOut is possible."""
         while self.refresh()["name"] != "inner":
             self.step("stepIn")
 
     def burst(self, command: str, count: int) -> list[float]:
-        """Round trips of one request, each sent when the one before is answered."""
+        """Return the round-trip times of one request, sent again after each response."""
         frame = self.refresh()["id"]
         scope = self.client.request("scopes", frameId=frame)["scopes"][0]["variablesReference"]
         arguments = {
@@ -109,7 +111,7 @@ class Side:
 
 
 def measure(directory: Path, quick: bool) -> Iterator[Row]:
-    """Yields each row as soon as it is known."""
+    """Yield each row as soon as it is measured."""
     few, many = (4, 20) if quick else (25, 200)
     with contextlib.ExitStack() as stack:
         bridge = Bridge.start(directory / "bridge.log")
@@ -176,7 +178,7 @@ def _paced(
 
 @contextlib.contextmanager
 def _sides(bridge: Bridge, source: str, directory: Path) -> Iterator[tuple[Side, Side]]:
-    """The same program twice, stopped: once behind debugpy alone, once behind the bridge."""
+    """Run the program twice until it stops: once in debugpy alone, once through the bridge."""
     with contextlib.ExitStack() as stack:
         sides = []
         for through in (False, True):
@@ -187,13 +189,13 @@ def _sides(bridge: Bridge, source: str, directory: Path) -> Iterator[tuple[Side,
             client.start(arguments)
             stack.callback(client.leave)
             side = Side(client, client.event("stopped")["threadId"])
-            side.step_and_refresh("next")  # What debugpy does only once is not measured.
+            side.step_and_refresh("next")  # A first step leaves one-time work of debugpy out of the measurement.
             sides.append(side)
         yield sides[0], sides[1]
 
 
 def _suspended(bridge: Bridge, directory: Path, seconds: float) -> Iterator[float]:
-    """What a tuned worker costs while somebody looks at it and does nothing."""
+    """Yield the processor load of a tuned worker that is stopped while its client does nothing."""
     with _sides(bridge, BREAKPOINTS, directory) as (_, through):
         pid = int(through.client.request("threads")["threads"][0]["name"].split(" · ")[1])
         used = processor(pid)

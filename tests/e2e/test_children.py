@@ -23,7 +23,7 @@ def work(number):
 if __name__ == "__main__":
     with multiprocessing.get_context("{how}").Pool(1) as pool:
         pending = pool.apply_async(work, (21,))
-        meanwhile = "the parent runs on"
+        other = "the parent continues"
         print("result: " + str(pending.get()), flush=True)
 """
 
@@ -38,7 +38,7 @@ if "child" in sys.argv:
     print("result: " + str(work(21)), flush=True)
 else:
     child = subprocess.Popen([sys.executable, "-Xfrozen_modules=off", __file__, "child"])
-    meanwhile = "the parent runs on"
+    other = "the parent continues"
     assert child.wait() == 0
 """
 
@@ -84,7 +84,7 @@ def test_a_child_stops_under_its_parents_name(client: Client, parent: Debuggee, 
 
 
 def test_parent_and_child_stop_and_continue_separately(client: Client, parent: Debuggee, program: str) -> None:
-    attach(client, parent, program, "return doubled", "meanwhile =")
+    attach(client, parent, program, "return doubled", "other =")
     stops: dict[str, dict[str, Any]] = {}
     for _ in range(2):
         stop = client.wait_event("stopped")
@@ -116,7 +116,7 @@ def test_a_disconnect_while_a_child_begins_loses_neither_process(
     client: Client, parent: Debuggee, program: str
 ) -> None:
     """The progress of the child at this point varies. In each case it ends well."""
-    attach(client, parent, program, "meanwhile =", "return doubled")
+    attach(client, parent, program, "other =", "return doubled")
     client.wait_event("stopped")
     client.request("disconnect")
     assert ended_well(parent)

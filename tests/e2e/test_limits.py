@@ -99,10 +99,7 @@ FAILS: Mapping[tuple[str, str], tuple[int, str]] = {
     ("full disk", "report"): (1, NO_START),
     ("full disk", "debug"): (1, NO_START),
     ("full disk", "serve"): (1, 'The connection file ".*" cannot be written: File too large; choose another path'),
-    ("ASCII", "launch"): (
-        0,
-        r"the encoding of the locale \(ascii\) cannot represent .*; start raydap with PYTHONUTF8=1\.",
-    ),
+    ("ASCII", "launch"): (0, r"the locale encoding \(ascii\) cannot represent .*; start raydap with PYTHONUTF8=1\."),
     ("no folder", "report"): (1, NO_FOLDER),
     # Without standard input, the editor has disconnected before its first request. Without output, it gets nothing.
     **{("stdin closed", name): (0, "") for name in ("launch", "attach", "lsp", "debug")},

@@ -1,8 +1,7 @@
-"""`make fuzz`: many inputs, all made from one seed. Prints what it has done; ends with 1 at the first find.
+"""`make fuzz`: run many inputs, all made from one seed. Prints its progress; ends with 1 at the first find.
 
-python -m fuzz --inputs 1000000 --seed 1
-python -m fuzz --replay session "b'+\\n<0 attach'"
-python -m fuzz --guided session -max_total_time=600     coverage leads the mutations; needs `pip install atheris`
+python -m fuzz --inputs 1000000 --seed 1 python -m fuzz --replay session "b'+\\n<0 attach'" python -m fuzz --guided
+session -max_total_time=600     coverage leads the mutations; needs `pip install atheris`
 """
 
 import argparse
@@ -50,7 +49,10 @@ def _run(campaign: Campaign, inputs: int) -> int:
 
 
 def _guided(name: str, rest: list[str]) -> None:
-    """Does not return. `instrument_all` counts the branches of raydap as well as those of its libraries."""
+    """Run libFuzzer on one target; it ends the process.
+
+    `instrument_all` counts the branches of raydap as well as those of its libraries.
+    """
     import atheris  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     corpus = Path(f".fuzz/{name}")

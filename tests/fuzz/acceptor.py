@@ -1,6 +1,6 @@
-"""A hub's acceptor without a network: bytes of one connection go in, and the messages that come out are checked.
+"""Feed a hub's acceptor the bytes of one connection without a network, and check the messages that come out.
 
-An input is cut at the lines `--`: the acceptor has had time to answer each piece before the next one comes.
+An input is cut at the lines `--`. The acceptor has time to answer each piece before it gets the next one.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ log = logging.getLogger("raydap")
 
 TOKEN = "open-sesame"
 TURNS = 12
-"""Turns of the event loop that any answer takes less than."""
+"""More turns of the event loop than any answer takes."""
 
 _OPENS = ("attach", "launch")
 
@@ -26,12 +26,12 @@ CUT = b"\n--\n"
 
 
 def run(data: bytes) -> None:
-    """Raises AssertionError if the acceptor breaks a promise."""
+    """Raise AssertionError if the acceptor breaks a promise."""
     visit(data.split(CUT))
 
 
 def visit(pieces: Sequence[bytes]) -> "Clients":
-    """One connection that sends these pieces and ends; returns what came out. Raises AssertionError."""
+    """Send these pieces over one connection, close it, and return what came out. Raises AssertionError."""
     loop = asyncio.new_event_loop()
     failures: list[str] = []
     loop.set_exception_handler(
@@ -49,7 +49,7 @@ def visit(pieces: Sequence[bytes]) -> "Clients":
 
 
 class _Failures(logging.Handler):
-    """Collects the failures of tasks, which are logged."""
+    """A log handler that collects the failures of tasks, which are only logged."""
 
     def __init__(self, failures: list[str]) -> None:
         super().__init__(logging.ERROR)
@@ -70,19 +70,19 @@ async def _visit(pieces: Sequence[bytes]) -> "Clients":
     connection.abort()
     await _turns()
     said = b"".join(pieces)
-    # What is escaped in JSON could be the token, too.
+    # An escape in JSON could also spell the token.
     assert not clients.trusted or TOKEN.encode() in said or b"\\u" in said, "let in without the token"
     assert clients.connected == clients.gone, "a client whose connection is down is still there"
     assert not acceptor._unauthenticated
     assert not acceptor._in_session
-    assert not acceptor._tasks, "something still goes on for a connection that is down"
+    assert not acceptor._tasks, "something is still running for a connection that is down"
     for message in clients.messages:
         _look(message)
     return clients
 
 
 def _look(message: bytes) -> None:
-    """The core gets no token in an argument of that name."""
+    """Check that the acceptor has removed the token from the arguments."""
     try:
         read = envelope.read(message)
         arguments = envelope.load(read.arguments or b"{}")
@@ -98,14 +98,14 @@ async def _turns() -> None:
 
 
 class PromptVerifier(TokenVerifier):
-    """Its delays take no time."""
+    """A token verifier whose delays take no time."""
 
     async def delay_refusal(self) -> None:
         await asyncio.sleep(0)
 
 
 class Clients:
-    """Takes the clients that the acceptor makes, and answers each message with itself."""
+    """Stands in for the engine's clients: connects them, and echoes each message."""
 
     def __init__(self) -> None:
         self.messages: list[bytes] = []

@@ -11,15 +11,15 @@ from fuzz.mutate import Mutator
 from fuzz.targets import Target
 
 GROWTH = 32 * 2**20
-"""Bytes by which the process may grow after its first tenth; a leak of 100 bytes an input would show in 1,000,000."""
+"""How many bytes the process may grow after its first part: a leak of 100 bytes per input shows in 1,000,000 inputs."""
 
 
 class Find(Exception):
-    """An input that breaks a promise; the text says how to see it again."""
+    """An input that breaks a promise, with the command that replays it."""
 
 
 class Campaign:
-    """Each target takes its turn; each has inputs of its own, whatever the others are."""
+    """A run over targets in turn. A target's inputs depend only on the seed, not on the other targets."""
 
     def __init__(self, targets: Sequence[Target], seed: str) -> None:
         self.seed = seed
@@ -27,7 +27,7 @@ class Campaign:
         self._targets = [(each, Mutator(each.beginnings, each.tokens, f"{seed} {each.name}")) for each in targets]
 
     def run(self, inputs: int, parts: int = 1) -> Iterator[int]:
-        """Yields how many inputs are done, after each part. Raises Find."""
+        """Yield the number of inputs done after each part. Raises Find."""
         at_first: int | None = None
         done = 0
         for part in range(1, parts + 1):
@@ -53,7 +53,7 @@ class Campaign:
 
     @staticmethod
     def resident() -> int:
-        """Bytes of memory in use; 0 where there is no /proc."""
+        """Return the bytes of memory in use, or 0 where there is no /proc."""
         try:
             return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         except OSError:

@@ -1,4 +1,4 @@
-"""What the mutations begin with, and what they are made of: good inputs, or nearly, and pieces of each format."""
+"""Valid or nearly valid inputs, from which the mutations start, and pieces of each format."""
 
 from raydap.core.settings import LaunchSettings
 
@@ -63,7 +63,7 @@ _BEGUN = b"""+
 """
 _WORKING = _BEGUN + b"<0 configurationDone\nr\np01\na0\na1\n"
 SESSIONS = (
-    # A stop, a look at it, a step, an end.
+    # A stop, the requests of an editor that shows it, a step, the end.
     _WORKING
     + b"""*0 stopped {"reason":"breakpoint","threadId":1}
 <0 threads
@@ -86,7 +86,7 @@ a0
 a0
 a1
 """,
-    # Workers are watched, chosen and let go; many threads are asked at once, and one worker dies meanwhile.
+    # Workers are watched, chosen and detached. Requests about many threads are under way when one worker dies.
     _BEGUN
     + b"""<0 configurationDone
 r
@@ -178,7 +178,7 @@ x1
 -1
 t9
 """,
-    # Barriers: workers that arrive and wait; their time, a count, and those that are shown or let go.
+    # Barriers: workers arrive and wait; a timeout, a count, and waiting workers that are shown or released.
     _BEGUN
     + b"""<0 setBreakpoints {"source":{"path":"/app/a.py"},"breakpoints":[{"line":7,"hitCondition":"all 2 5s"}]}
 <0 setBreakpoints {"source":{"path":"/app/b.py"},"breakpoints":[{"line":9,"hitCondition":"all x"}]}
@@ -248,7 +248,7 @@ k
 -1
 x0
 """,
-    # A hub: a client without the token, one that comes back, an observer.
+    # A hub: a client without the token, a client that returns, an observer.
     b"""H5
 +u
 <0 initialize {}
@@ -280,7 +280,7 @@ a0
 t5
 <0 disconnect {"terminateDebuggee":true}
 """,
-    # What is no DAP, from both sides; answers that make no sense.
+    # Bytes that are not DAP, from both sides; answers that make no sense.
     _WORKING
     + b"""~0 {"seq":1,"type":"request"}
 >0 [
@@ -310,7 +310,7 @@ LINES += (b'{"threadId":1000}', b'{"frameId":1001}', b'{"threadId":1}', b"null",
 
 
 def frame(payload: bytes, first: int = 0x81) -> bytes:
-    """A frame of a client (RFC 6455, section 5.2), masked with zeros, which leaves the payload as it is."""
+    """Return a client's frame (RFC 6455, section 5.2), masked with zeros so that the payload is unchanged."""
     length = bytes([0x80 | len(payload)]) if len(payload) < 126 else b"\xfe" + len(payload).to_bytes(2, "big")
     return bytes([first]) + length + bytes(4) + payload
 

@@ -1,14 +1,14 @@
-"""New inputs from old ones: the same seed always gives the same ones."""
+"""New inputs from old ones. The same seed always gives the same inputs."""
 
 import random
 import re
 from collections.abc import Callable, Sequence
 
 LONGEST = 4096
-"""Bytes of one input. What only size can break has tests of its own (tests/e2e/test_faults.py)."""
+"""The maximum length of an input in bytes. Large messages have tests of their own (tests/e2e/test_faults.py)."""
 
 _FRESH = 0.4
-"""How often a beginning is drawn instead of what mutations have made of them, which makes less and less sense."""
+"""How often an unchanged beginning is used, because inputs that were mutated often stop making sense."""
 
 _WHOLE = 0.6
 """How often an input of several lines is changed by whole lines."""
@@ -29,7 +29,7 @@ _NUMBER = re.compile(rb"-?\d+")
 
 
 class Mutator:
-    """`tokens` are what the format is made of, such as names of fields; a line is a unit of its own in all formats."""
+    """Mutates beginnings. `tokens` are pieces of the format, such as field names. All formats consist of lines."""
 
     def __init__(self, beginnings: Sequence[bytes], tokens: Sequence[bytes], seed: str) -> None:
         self._beginnings = beginnings
@@ -95,7 +95,7 @@ class Mutator:
         return data[: self._random.randint(0, len(data))] + other[self._random.randint(0, len(other)) :]
 
     def _lines(self, data: bytes) -> bytes:
-        """Takes a line away, doubles it, moves it, or takes one over from elsewhere."""
+        """Delete, duplicate or move a line, or insert a line of another input or a token."""
         lines = data.split(b"\n")
         place = self._random.randrange(len(lines))
         other = self._random.choice(self._pool).split(b"\n")

@@ -1,22 +1,22 @@
-"""Sessions as text, one event a line, so that a fuzzer can rewrite them; and what has to hold in each of them.
+"""Sessions as text, one event a line, so that a fuzzer can mutate them; and what must hold in each session.
 
-A line is a letter, a digit that says who, and what is said. `0` is the first client or worker.
+A line is a letter, a digit for the client or worker, and the content. `0` is the first client or worker.
 
-    H5      the bridge is a hub that holds workers for five seconds (H: for ever); only as the very first line
+    H5      the bridge is a hub that holds workers for five seconds (H: indefinitely); only as the very first line
     +       a client connects (+g: by the port for child sessions; +u: to a hub, without its token)
     u0      it shows the token
     -0      its connection ends
     <0 threads {}           it sends this request with these arguments, which need not be JSON
-    ~0 bytes                it sends anything
+    ~0 bytes                it sends any bytes
     p01     these workers are paused (up to p9); v01 these run
-    o0      the connection to a worker comes about; x0 ends it, y0 refuses it
-    a0      the worker answers all that it was asked as debugpy would
+    o0      the connection to a worker is made; x0 ends it, y0 refuses it
+    a0      the worker answers all open requests as debugpy would
     =0 {}   it answers the oldest request with this body; !0 text fails it
     *0 stopped {}           it sends this event
-    >0 bytes                it sends anything
+    >0 bytes                it sends any bytes
     r f     discovery answers, or fails
-    l0 name labels of a worker come
-    k       files that were asked for are looked up
+    l0 name labels of a worker arrive
+    k       the requested files are looked up
     s5 e5 n the launched program starts, ends with a code, cannot be started
     d       the port for child sessions opens
     t5      five seconds pass
@@ -39,10 +39,10 @@ from raydap.wire import envelope
 _DOWN = Problem(Code.DASHBOARD_UNREACHABLE, "The dashboard does not answer.")
 _FAILED = Problem(Code.LAUNCH_FAILED, "It cannot be started.")
 _LONG = 10_000.0
-"""Seconds after which nothing is waited for any more."""
+"""A time in seconds that is longer than any timeout."""
 
 _STAGES = 8
-"""A request may ask workers again and again, each time with a deadline: for the line, the rank and so on of a set."""
+"""How many timeouts a request may need in turn: resolving a set can ask workers for the line, the rank and so on."""
 
 BODIES: dict[str, Any] = {
     "evaluate": {"result": "[7, 9]", "variablesReference": 3},
@@ -56,7 +56,7 @@ BODIES: dict[str, Any] = {
 
 
 class Client:
-    """`open` counts the requests without an answer by their seq, which a client may use twice."""
+    """One client. `open` counts unanswered requests by seq, because a client may use a seq twice."""
 
     def __init__(self) -> None:
         self.seq = 0
@@ -75,7 +75,7 @@ class Worker:
 
 
 class Play:
-    """One bridge and a script. Raises AssertionError where it breaks a promise; it may raise nothing else."""
+    """One bridge and the script that it is fed. Raises only AssertionError, if the bridge breaks a promise."""
 
     def __init__(self, hub_settings: HubSettings | None = None) -> None:
         self.bridge = Bridge(hub_settings)
@@ -84,7 +84,7 @@ class Play:
         self.workers: dict[WorkerKey, Worker] = {}
         self.files: list[str] = []
         self.unread: list[ev.Event] = []
-        """The answers about stacks that cannot be read."""
+        """Answers to the bridge's own questions, and parts of its work, fed when time passes next."""
         self.now = 0.0
         for number in range(10):
             key = WorkerKey(f"w{number}")
@@ -101,7 +101,7 @@ class Play:
         play.finish()
 
     def finish(self) -> None:
-        """In the end every request has its answer; and when all have left, nothing of the session is left."""
+        """Check that every request is answered, and that no state of the session remains when all clients have left."""
         self.feed(ev.DebuggeeStarted("train.py", 1), ev.DiscoveryReady("the cluster"))
         self.look_up(b"")
         for _ in range(_STAGES):
@@ -179,7 +179,7 @@ class Play:
         if message["type"] == "request":
             worker.asked.append(message)
 
-    # What clients do.
+    # Events of clients.
 
     def connect(self, said: bytes) -> None:
         self.clients.append(Client())
@@ -221,11 +221,11 @@ class Play:
             self.feed(ev.ClientGone(ClientId(self.clients.index(client)), "connection reset"))
 
     def client(self, who: bytes) -> Client | None:
-        """One that is there."""
+        """Return a connected client, chosen by this digit, or None."""
         there = [client for client in self.clients if not client.gone]
         return there[_digit(who) % len(there)] if there else None
 
-    # What workers do.
+    # Events of workers.
 
     def list_paused(self, said: bytes) -> None:
         keys = dict.fromkeys(WorkerKey(f"w{digit - 48}") for digit in said if 48 <= digit < 58)
@@ -260,7 +260,7 @@ class Play:
         worker.asked.clear()
 
     def answer_all(self, said: bytes) -> None:
-        """As debugpy does it: `attach` is answered after `configurationDone`."""
+        """Answer as debugpy does: `attach` is answered after `configurationDone`."""
         worker = self.worker(said)
         self.come_up(said)
         for _ in range(50):
@@ -310,11 +310,11 @@ class Play:
         self.raw(self.worker(said), said[2:])
 
     def worker(self, who: bytes) -> Worker:
-        """Children come after the ten that discovery knows."""
+        """Return a worker by its digit. Children follow the ten that discovery finds."""
         workers = list(self.workers.values())
         return workers[_digit(who) % len(workers)]
 
-    # What else happens.
+    # Other events.
 
     def label(self, said: bytes) -> None:
         label = ev.WorkerLabel(task=said[2:].decode("latin-1"))

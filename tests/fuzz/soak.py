@@ -1,8 +1,8 @@
-"""Many stops of one real worker through one bridge: whatever a stop takes has to be given back.
+"""Stop one real worker many times through one bridge, and check that each stop frees what it used.
 
     python -m fuzz.soak --stops 10000
 
-At each stop it is looked at as an editor does. Prints what the bridge holds every so often; ends with 1 if that grows.
+At each stop, the requests of an editor are sent. Prints what the bridge holds at intervals; ends with 1 if that grows.
 """
 
 import argparse
@@ -41,24 +41,27 @@ while True:
 """
 
 GROWTH = 4 * 2**20
-"""Bytes by which the process may grow after its first tenth: 450 for each of 9,000 stops."""
+"""How many bytes the process may grow after the first sample: 450 for each of 9,000 stops."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """`resident` is in bytes; `handles` are those that live, `requests` those without an answer of the worker."""
+    """Resources of the process at one stop."""
 
     stops: int
     resident: int
+    """Bytes of memory in use."""
     handles: int
+    """Handles that are alive."""
     requests: int
+    """Requests that the worker has not answered yet."""
     descriptors: int
     tasks: int
 
 
 @dataclass(frozen=True)
 class Served:
-    """A hub in a thread of this process, to be looked into."""
+    """A hub in a thread of this process, whose state can be inspected."""
 
     engine: Engine
     loop: asyncio.AbstractEventLoop
@@ -97,7 +100,7 @@ def serve() -> Iterator[Served]:
 
 
 def soak(directory: Path, stops: int, every: int) -> Iterator[Sample]:
-    """Yields what is held at every so manieth stop, all of them in the same state."""
+    """Yield a sample at every `every`-th stop, each taken at the same point of the stop."""
     debuggee = Debuggee.start(PROGRAM, directory)
     with debuggee.child, serve() as hub, Connection("127.0.0.1", hub.port) as client:
         client.start({"workers": [f"{debuggee.host}:{debuggee.port}"]})
@@ -120,7 +123,7 @@ def soak(directory: Path, stops: int, every: int) -> Iterator[Sample]:
 
 
 def growth(samples: list[Sample]) -> list[str]:
-    """What has grown since the first sample, in words."""
+    """Return the names of what has grown since the first sample."""
     first, last = samples[0], samples[-1]
     names = ("handles", "requests", "descriptors", "tasks")
     grown = [name for name in names if getattr(last, name) > getattr(first, name)]

@@ -1,6 +1,6 @@
-"""What is fuzzed: each target takes any bytes, and raises whatever is wrong with what they do.
+"""The targets of the fuzzer. Each takes any bytes, and raises if the code under test handles them wrongly.
 
-A documented error is right; anything else that is raised, and any broken promise (AssertionError), is a find.
+A documented error is right. Any other exception, and any broken promise (AssertionError), is a find.
 """
 
 import zlib
@@ -25,7 +25,7 @@ _MAX_BODY = 300
 
 @dataclass(frozen=True)
 class Target:
-    """`beginnings` are good inputs, or nearly; `tokens` are what they are made of."""
+    """One thing to fuzz. `beginnings` are valid or nearly valid inputs; `tokens` are pieces of their format."""
 
     name: str
     run: Callable[[bytes], None]
@@ -34,7 +34,7 @@ class Target:
 
 
 def framing(data: bytes) -> None:
-    """However the bytes are cut, the same messages come out, and the same fault; and it is final."""
+    """Check that the cuts between bytes change neither the messages nor the error, and that the error is final."""
     whole = _decode(data, len(data) or 1)
     assert _decode(data, 1 + zlib.crc32(data) % 40) == whole
     bodies, _ = whole
@@ -56,7 +56,7 @@ def _decode(data: bytes, size: int) -> tuple[list[bytes], str | None]:
 
 
 def messages(data: bytes) -> None:
-    """An envelope has what its type needs, and its body can be read and written again, or is refused."""
+    """Check that an envelope is refused, or has what its type needs and a body that can be read and written again."""
     try:
         message = envelope.read(data)
     except EnvelopeError:
@@ -80,7 +80,7 @@ def _reload(raw: bytes) -> None:
 
 
 def arguments(data: bytes) -> None:
-    """Settings, or one sentence that names what is wrong."""
+    """Check that arguments are read, or refused with one sentence that names the mistake."""
     try:
         given = envelope.load(data)
     except EnvelopeError:
@@ -97,7 +97,7 @@ def arguments(data: bytes) -> None:
 
 
 def sets(data: bytes) -> None:
-    """A set, or one sentence that points at what is wrong."""
+    """Check that a set is read, or refused with one sentence that names the mistake."""
     text = data.decode("utf-8", "surrogateescape")
     try:
         wanted = parse_set(text, {"some": "rank:1", "loop": "set:loop"})
@@ -111,7 +111,7 @@ def sets(data: bytes) -> None:
 
 
 def files(data: bytes) -> None:
-    """Whatever is in a file: what is said of it is in it, and fixes can be made."""
+    """Check that all results for a file are within it, and that its fixes can be computed."""
     text = data.decode("utf-8", "surrogateescape")
     lines = len(data.splitlines()) + 1
     for uri in ("file:///train.py", "file:///.vscode/launch.json"):
@@ -126,7 +126,7 @@ def files(data: bytes) -> None:
 
 
 def frames(data: bytes) -> None:
-    """The acceptor again, for a WebSocket that has been accepted."""
+    """Feed the acceptor, after a WebSocket handshake that it has accepted."""
     acceptor.run(corpus.LET_IN + data)
 
 

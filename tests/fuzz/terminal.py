@@ -1,4 +1,4 @@
-"""What is typed: words after `raydap`, and lines in `raydap debug`."""
+"""Words after `raydap`, and lines in `raydap debug`, as users type them."""
 
 import asyncio
 import logging
@@ -27,11 +27,11 @@ from raydap.transport import runtime_folder
 from support.scripted_debugger import ScriptedDebugger
 
 _LINES = 6
-"""Lines that are typed in one session; more of them find no more."""
+"""How many lines are typed in one session; more lines have never found more."""
 
 
 def commands(data: bytes) -> None:
-    """Whatever is typed is done, or refused in words. `\\r` is an end of line within what is typed at once."""
+    """Check that each line is executed, or refused with a message. `\\r` is a line end within one entry."""
     text = data.decode("utf-8", "surrogateescape")
     asyncio.run(_type([line.replace("\r", "\n") for line in text.split("\n")[:_LINES]]))
 
@@ -71,7 +71,7 @@ def _check_set(text: str) -> None:
 
 
 class _Begun(SystemExit):
-    """The words are understood, and the work begins."""
+    """The words were understood, and the command would start its work."""
 
 
 def _begin(work: Coroutine[Any, Any, Any] | None = None, *_: Any, **__: Any) -> NoReturn:
@@ -82,7 +82,7 @@ def _begin(work: Coroutine[Any, Any, Any] | None = None, *_: Any, **__: Any) -> 
 
 @contextmanager
 def _without_work() -> Iterator[None]:
-    """No command does what the words say: it ends where its work begins."""
+    """Keep commands from doing their work: each ends where the work would start."""
     with (
         mock.patch.object(asyncio, "run", _begin),
         mock.patch.object(signals, "run", _begin),
@@ -98,9 +98,11 @@ _REFUSAL = re.compile(r"(Usage: raydap .*\n\n)?Error: \S", re.DOTALL)
 
 
 def words(data: bytes) -> None:
-    """One line for each word. They are understood, or refused with exit code 2 and one message, or the work has failed
-    with exit code 1 and a sentence."""
-    # A word cannot have a NUL.
+    """Check a command line, one word per line.
+
+    It is understood, or refused with exit code 2 and one message, or its work fails with exit code 1 and a sentence.
+    """
+    # A word cannot contain a NUL.
     typed = [os.fsdecode(word) for word in data.replace(b"\0", b"").split(b"\n")]
     with _without_work():
         ended = CliRunner().invoke(main, typed, prog_name="raydap")

@@ -1,4 +1,4 @@
-"""A few seconds of `make fuzz`; and what it has found, which must never come back."""
+"""A few seconds of `make fuzz`, and the inputs that once failed."""
 
 import pytest
 
@@ -40,29 +40,29 @@ def test_a_find_says_how_to_see_it_again() -> None:
 
 
 FOUND = [
-    # The session ends while values are compared with a baseline, which ends with it.
+    # The session ends during a comparison with a baseline. The baseline ends with the session.
     (
         "session",
         b'+\n<0 initialize {"adapterID":"raydap"}\n<0 attach {}\n<0 configurationDone\nr\np0\na0\n'
         b'*0 stopped {"reason":"breakpoint","threadId":1}\n<0 raydap/compare {"expression":"x","keep":"before"}\n'
         b'a0\na0\n<0 raydap/compare {"expression":"x","baseline":"before"}\n<0 disconnect\na0\na0\n',
     ),
-    # A worker that does not say at which breakpoint it has stopped ends, while there is a barrier.
+    # A worker ends while a barrier is set, before it has reported at which breakpoint it stopped.
     (
         "session",
         b'+\n<0 initialize {"adapterID":"raydap"}\n<0 attach {}\n'
         b'<0 setFunctionBreakpoints {"breakpoints":[{"name":"step","hitCondition":"all"}]}\n'
         b'<0 configurationDone\nr\np0\na0\n*0 stopped {"reason":"function breakpoint","threadId":1}\nx0\nt9\n',
     ),
-    # Lone surrogates in a choice; a port of more digits than Python turns into a number.
+    # Lone surrogates in a choice; a port with more digits than Python converts to a number.
     ("arguments", b'{"workers":["10.0.0.1:5678"],"sessions":"perWor\\udc80ker"}'),
     ("arguments", b'{"workers":["a:' + b"9" * 4400 + b'"]}'),
-    # Numbers of more digits than Python turns into a number, Python that its parser cannot hold, and a user's name with
-    # a NUL.
+    # Numbers with more digits than Python converts, Python code that is too deep for its parser, and a user name with a
+    # NUL.
     ("commands", b"up " + b"9" * 4400 + b"\nlist " + b"9" * 4400 + b"\nb a.py:" + b"9" * 4400),
     ("commands", b"[all] " + b"-" * 4000 + b"1\n" + b"x." * 1500 + b"x"),
     ("commands", b"b ~\x00/a.py:3\nlist 0, 5"),
-    # A lone surrogate where a number is wanted.
+    # A lone surrogate in place of a number.
     ("messages", b'{"seq":4,"type":"response","request_seq":"no \\ud83d"}'),
 ]
 

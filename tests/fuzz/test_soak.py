@@ -1,4 +1,4 @@
-"""Some seconds of `python -m fuzz.soak`."""
+"""A few seconds of `python -m fuzz.soak`."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""As corpus.py, for what users write: Python files, launch.json, sets of workers, and what they type."""
+"""Like corpus.py, for what users write: Python files, launch.json, sets of workers, and what they type."""
 
 from fuzz.corpus import Pieces
 from raydap.cli.main import COMMANDS as CLI_COMMANDS

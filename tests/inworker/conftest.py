@@ -1,4 +1,4 @@
-"""What the tests of the expressions share."""
+"""Shared fixtures of the tests of code that runs in workers."""
 
 import sys
 from collections.abc import Callable
@@ -19,7 +19,7 @@ Start = Callable[..., tuple[EnteredWorker, Debuggee]]
 
 @pytest.fixture
 def start(plain_debugpy: Callable[..., Debuggee], packages: Path | None, children: ExitStack) -> Start:
-    """`start(source, **how)` runs a program and attaches to it; `how` is what EnteredWorker.attach takes."""
+    """Return `start(source, **how)`, which runs a program and attaches to it. `how` goes to EnteredWorker.attach."""
 
     def start(source: str, **how: Any) -> tuple[EnteredWorker, Debuggee]:
         debuggee = plain_debugpy(source, packages)
@@ -33,7 +33,7 @@ def start(plain_debugpy: Callable[..., Debuggee], packages: Path | None, childre
 def run_held(
     request: pytest.FixtureRequest, tmp_path: Path, packages: Path | None, children: ExitStack, start: Start
 ) -> RunHeld:
-    """`run_held(source, *lines)` debugs HELD + source, with breakpoints at these lines, from `held("go")` on."""
+    """Return `run_held(source, *lines)`, which debugs HELD + source after `held("go")`, with these breakpoints."""
 
     def with_agent(source: str, *lines: int) -> HeldProgram:
         program = PreparedProgram.start(HELD + source, tmp_path, packages, children)
@@ -59,19 +59,19 @@ def run_held(
 
 @pytest.fixture
 def stops_for_exceptions(packages: Path | None) -> None:
-    """Skips the test where debugpy itself fails at such a stop."""
+    """Skip the test where debugpy itself fails at a stop for an exception."""
     if packages is not None and sys.version_info >= (3, 13):
         pytest.skip("debugpy 1.8.0 cannot stop for an exception on Python 3.13: it fails at the frame's variables")
 
 
 @pytest.fixture
 def debugpy_is_too_old(packages: Path | None) -> bool:
-    """Whether it cannot debug a program that runs already, as an agent does."""
+    """Return whether this debugpy cannot debug a program that is already running, as an agent does."""
     return packages is not None and sys.version_info >= (3, 12)
 
 
 @pytest.fixture
 def debuggable(debugpy_is_too_old: bool) -> None:
-    """Skips the test where an agent cannot debug."""
+    """Skip the test where an agent cannot debug."""
     if debugpy_is_too_old:
-        pytest.skip("debugpy 1.8.0 cannot debug a Python 3.12 that runs already; the agent says so")
+        pytest.skip("debugpy 1.8.0 cannot debug a Python 3.12 that runs already; the agent reports it")

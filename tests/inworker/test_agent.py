@@ -1,4 +1,4 @@
-"""The agent, in a real process with real debugpy: what reaches code that calls no breakpoint()."""
+"""The agent in a real process with real debugpy: it debugs code that does not call breakpoint()."""
 
 import os
 import stat
@@ -17,7 +17,7 @@ Start = Callable[[str], PreparedProgram]
 
 pytestmark = pytest.mark.core
 
-# Line 2 is in a function that runs again and again, line 8 in another thread.
+# Line 2 is in a function that runs repeatedly, line 8 in another thread.
 LOOP = """\
 def work(number):
     return number * 2
@@ -59,7 +59,7 @@ def test_the_first_line_of_a_program_is_not_missed(start: Start, children: ExitS
     assert "second is 2" in program.child.output
 
 
-def test_a_program_goes_on_when_raydap_does_not_want_it(start: Start) -> None:
+def test_a_program_continues_when_raydap_refuses_it(start: Start) -> None:
     program = start(ONCE)
     connection = program.called()
     said = read_line(connection)
@@ -75,7 +75,7 @@ def test_a_program_goes_on_when_raydap_dies_before_its_answer(start: Start) -> N
     assert program.child.wait() == 0
 
 
-def test_a_program_goes_on_when_raydap_dies_before_the_breakpoints(start: Start, children: ExitStack) -> None:
+def test_a_program_continues_when_raydap_dies_before_the_breakpoints(start: Start, children: ExitStack) -> None:
     program = start(ONCE)
     connection = program.called()
     read_line(connection)
@@ -97,9 +97,9 @@ def test_a_running_process_is_attached_again_and_again(start: Start, children: E
     for _ in range(3):
         worker = attach(program, program.dial(), children, 8)
         assert worker.stop()[:2] == ("breakpoint", "event.wait(0.01)")
-        # As after kill -9.
+        # This is the effect of kill -9.
         worker.client.close()
-    # The agent serves the next client when the last session has left nothing behind.
+    # The agent names no holder once the last session has ended completely.
     connection = program.dial()
     assert read_line(connection)["holder"] == ""
     connection.close()
@@ -111,7 +111,7 @@ def test_a_running_process_is_attached_again_and_again(start: Start, children: E
 
 @pytest.mark.usefixtures("debuggable")
 def test_a_breakpoint_stops_one_thread(start: Start, children: ExitStack) -> None:
-    """That of debugpy before 1.8.6 stops all."""
+    """The breakpoint() of debugpy before 1.8.6 stops all threads."""
     program = start(LOOP.replace("    while True:\n", "    while True:\n        print('other', flush=True)\n", 1))
     worker = attach(program, program.called(), children, 2)
     assert worker.stop()[:2] == ("breakpoint", "return number * 2")
@@ -119,7 +119,7 @@ def test_a_breakpoint_stops_one_thread(start: Start, children: ExitStack) -> Non
     program.child.wait_for(rf"(other\s+){{{seen + 3}}}")
 
 
-# Between two sessions its thread is left as one that is about to stop.
+# Between two sessions, the thread's state is set to what it is shortly before a stop.
 ABOUT_TO_STOP = """\
 import sys, threading, time
 
@@ -178,10 +178,10 @@ take()
 
 
 @pytest.mark.usefixtures("debuggable")
-def test_a_thread_that_waits_meanwhile_is_debugged_by_the_next_session(
+def test_a_thread_that_waits_between_sessions_is_debugged_by_the_next_session(
     start: Start, children: ExitStack, tmp_path: Path
 ) -> None:
-    """Before Python 3.12 it runs no line in which it could end the tracing of the first session."""
+    """Before Python 3.12, the thread executes no line that could end the tracing of the first session."""
     program = start(WAITS)
     program.called().close()
     program.child.wait_for("begun")
@@ -193,7 +193,7 @@ def test_a_thread_that_waits_meanwhile_is_debugged_by_the_next_session(
     assert worker.stop()[:2] == ("breakpoint", 'print("taken", word, flush=True)')
 
 
-# The loop calls nothing, and its callers run no line. The other thread tells when somebody traces them.
+# The loop calls no function, and its callers execute no line. The other thread prints when they are traced.
 COMPUTES = """\
 import sys, threading, time
 
@@ -214,11 +214,11 @@ def traced():
     return False
 
 def watch():
-    told = False
+    last = False
     while True:
-        if traced() != told:
-            told = not told
-            print("traced" if told else "free", flush=True)
+        if traced() != last:
+            last = not last
+            print("traced" if last else "free", flush=True)
         time.sleep(0.01)
 
 threading.Thread(target=watch, daemon=True).start()
@@ -229,7 +229,7 @@ caller()
 
 @pytest.mark.usefixtures("debuggable")
 def test_no_function_is_traced_when_a_session_has_ended(start: Start, children: ExitStack) -> None:
-    """Tracing makes each line slower, before Python 3.12."""
+    """Before Python 3.12, tracing makes each line slower."""
     program = start(COMPUTES)
     program.called().close()
     program.child.wait_for("begun")
@@ -237,7 +237,7 @@ def test_no_function_is_traced_when_a_session_has_ended(start: Start, children: 
         worker = attach(program, program.dial(), children, 6)
         assert worker.stop()[:2] == ("breakpoint", "count += 1")
         worker.leave()
-        # The agent answers when the last session has left nothing behind.
+        # The agent names no holder once the last session has ended completely.
         assert read_line(program.dial())["holder"] == ""
         program.child.wait_for("(begun|free)\n$", 20)
 
@@ -248,7 +248,7 @@ def test_what_is_replaced_while_pydevd_begins_is_put_back(start: Start, children
     program.called().close()
     worker = attach(program, program.dial(), children, 2)
     _, _, thread = worker.stop()
-    frame = worker.frames(thread)[0]["id"]  # Without a frame debugpy 1.8.0 answers no evaluation.
+    frame = worker.frames(thread)[0]["id"]  # Without a frame, debugpy 1.8.0 does not answer an evaluation.
 
     def seen(expression: str) -> str:
         result: str = worker.client.request("evaluate", expression=expression, frameId=frame, context="repl")["result"]
@@ -259,7 +259,7 @@ def test_what_is_replaced_while_pydevd_begins_is_put_back(start: Start, children
 
 
 @pytest.mark.usefixtures("debuggable")
-def test_a_connection_that_says_nothing_harms_nobody(start: Start, children: ExitStack) -> None:
+def test_a_connection_that_sends_nothing_has_no_effect(start: Start, children: ExitStack) -> None:
     program = start(LOOP)
     program.called().close()
     for garbage in (b"", b"nonsense\n", b"[]\n", b"\xff\n", b"x" * 10_000):
@@ -272,7 +272,7 @@ def test_a_connection_that_says_nothing_harms_nobody(start: Start, children: Exi
 
 
 @pytest.mark.usefixtures("debuggable")
-def test_a_second_debugger_is_told_who_holds_the_process(start: Start, children: ExitStack) -> None:
+def test_a_second_debugger_gets_the_name_of_the_first(start: Start, children: ExitStack) -> None:
     program = start(LOOP)
     worker = attach(program, program.called(), children, 2)
     _, _, thread = worker.stop()
@@ -291,7 +291,7 @@ def test_the_socket_is_the_users_alone(start: Start, tmp_path: Path) -> None:
     assert stat.S_IMODE(mode) == 0o600
 
 
-def test_a_debugpy_that_cannot_debug_it_is_told_of(start: Start, debugpy_is_too_old: bool) -> None:
+def test_a_debugpy_that_cannot_debug_it_is_reported(start: Start, debugpy_is_too_old: bool) -> None:
     if not debugpy_is_too_old:
         pytest.skip("this debugpy can")
     program = start(ONCE)
@@ -303,7 +303,7 @@ def test_a_debugpy_that_cannot_debug_it_is_told_of(start: Start, debugpy_is_too_
     assert "second is 2" in program.child.output
 
 
-def test_a_program_without_debugpy_is_told_of(tmp_path: Path, children: ExitStack) -> None:
+def test_a_program_without_debugpy_is_reported(tmp_path: Path, children: ExitStack) -> None:
     (tmp_path / "debugpy").mkdir()
     (tmp_path / "debugpy" / "__init__.py").write_text("")
     program = PreparedProgram.start(ONCE, tmp_path, tmp_path, children)
@@ -372,14 +372,14 @@ atexit.register(ask)
 """
 
 
-def test_a_program_that_is_asked_while_it_ends_ends_without_a_word(start: Start) -> None:
+def test_a_program_that_gets_a_question_while_it_ends_prints_nothing(start: Start) -> None:
     program = start(ASKED_AT_ITS_END)
     program.called().close()
     assert program.child.wait() == 0
     assert program.child.output == ""
 
 
-def test_a_process_tells_its_stacks_without_a_debugger(start: Start) -> None:
+def test_a_process_reports_its_stacks_without_a_debugger(start: Start) -> None:
     program = start(LOOP.replace("    work(2)\n    event.wait(0.01)", "    event.wait(work(1000))"))
     program.called().close()
     program.child.wait_for("begun")

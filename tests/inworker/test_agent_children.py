@@ -1,4 +1,4 @@
-"""Forked children of a process with an agent, with real debugpy: each has an agent of its own."""
+"""Forked children of a process with an agent, in real debugpy: each child has its own agent."""
 
 import os
 import subprocess
@@ -49,11 +49,12 @@ def start(tmp_path: Path, packages: Path | None, children: ExitStack) -> Start:
 
 
 def go_on(worker: EnteredWorker, thread: int) -> None:
-    """A process that ends at once may not answer."""
+    """Resume a thread without waiting for the response: a process that ends at once may not send one."""
     worker.client.send("evaluate", expression=calls.resume_thread(thread), context="repl")
 
 
-# Ray's breakpoint() asks the cluster, and none of the threads that would get the answer is in a child.
+# Ray's breakpoint() sends a request to the cluster, but the thread that receives the answer does not exist in the
+# child.
 ASKS = """\
 import os, sys, threading
 sys.modules["ray.util.debugpy"] = fake = type(sys)("ray.util.debugpy")
@@ -68,7 +69,7 @@ print("ended with", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True
 """
 
 
-def test_rays_breakpoint_does_not_wait_for_ever_in_a_child_that_nobody_debugs(start: Start) -> None:
+def test_rays_breakpoint_does_not_wait_forever_in_a_child_without_a_debugger(start: Start) -> None:
     program = start(ASKS)
     program.called().close()
     program.called().close()
@@ -98,7 +99,7 @@ def test_a_child_stops_and_its_parent_too(start: Start, children: ExitStack, sou
 
 @pytest.mark.usefixtures("debuggable")
 @pytest.mark.parametrize("source", [FORK, POOL])
-def test_a_child_of_a_process_that_nobody_debugs_stops(start: Start, children: ExitStack, source: str) -> None:
+def test_a_child_of_a_process_without_a_debugger_stops(start: Start, children: ExitStack, source: str) -> None:
     program = start(source)
     program.called().close()
     child = attach(program, program.called(), children, 2)
@@ -110,7 +111,7 @@ def test_a_child_of_a_process_that_nobody_debugs_stops(start: Start, children: E
 
 @pytest.mark.usefixtures("debuggable")
 @pytest.mark.parametrize("source", [FORK, POOL])
-def test_a_child_that_raydap_does_not_want_runs_on(start: Start, children: ExitStack, source: str) -> None:
+def test_a_child_that_raydap_refuses_continues(start: Start, children: ExitStack, source: str) -> None:
     program = start(source)
     parent = attach(program, program.called(), children, 2)
     program.called().close()
@@ -137,6 +138,6 @@ assert all(map(callable, needed))
 
 
 def test_pydevd_has_what_a_forked_child_needs(packages: Path | None) -> None:
-    """If this fails, look at what settrace_forked in pydevd.py does now, and do the same in forget_debugger."""
+    """If this fails, read what settrace_forked in pydevd.py does now, and do the same in forget_debugger."""
     environment = {**os.environ, **({} if packages is None else {"PYTHONPATH": str(packages)})}
     subprocess.run([sys.executable, "-Xfrozen_modules=off", "-c", PRIVATE], check=True, timeout=60, env=environment)

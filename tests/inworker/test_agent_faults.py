@@ -1,4 +1,4 @@
-"""What can go wrong around an agent and its children: the program runs on, and nobody else is disturbed."""
+"""Faults of an agent and its children: the program keeps running, and its own files and sockets are not affected."""
 
 import json
 import os
@@ -28,13 +28,13 @@ import os
 pid = os.fork()
 if pid == 0:
     work(21)
-    print("the child runs on", flush=True)
+    print("the child continues", flush=True)
     os._exit(7)
 _, status = os.waitpid(pid, 0)
 print("the child has ended with", os.waitstatus_to_exitcode(status), flush=True)
 """
 
-# What it opens then gets the numbers that the agent's descriptors had.
+# The program closes the agent's descriptors, and opens sockets with the same numbers.
 CLOSES = """\
 import fcntl, os, socket
 open(os.path.join(os.path.dirname(__file__), "go")).close()
@@ -51,7 +51,7 @@ for first, second in pairs:
     assert first.recv(100) == b"theirs"
     first.setblocking(False)
     try:
-        raise SystemExit(f"somebody wrote {first.recv(100)}")
+        raise SystemExit(f"another program wrote {first.recv(100)}")
     except BlockingIOError:
         pass
 print("all is well", flush=True)
@@ -66,7 +66,7 @@ print("begun", flush=True)
 time.sleep(1000)
 """
 
-# pydevd begins its last threads late, as it can on a busy machine, when its writer has found that raydap has gone.
+# pydevd's last threads start late, as they can on a busy machine, when its writer has noticed that raydap is gone.
 LATE = """\
 import os
 def wait():
@@ -119,7 +119,7 @@ def has_hung_up(worker: EnteredWorker) -> None:
         worker.client.wait_event("of no kind")
 
 
-def test_a_program_that_closes_all_descriptors_runs_on(start: Start, tmp_path: Path) -> None:
+def test_a_program_that_closes_all_descriptors_continues(start: Start, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "go")
     program = start(CLOSES)
     program.called().close()
@@ -130,10 +130,10 @@ def test_a_program_that_closes_all_descriptors_runs_on(start: Start, tmp_path: P
 
 @pytest.mark.usefixtures("debuggable")
 @pytest.mark.parametrize("lines", [[], [5]])
-def test_it_runs_on_if_it_is_debugged_just_then(
+def test_it_continues_if_it_is_being_debugged(
     start: Start, children: ExitStack, tmp_path: Path, lines: list[int]
 ) -> None:
-    """It cannot be stopped any more, because nobody would hear of that."""
+    """The program must not stop any more: the agent has no connection on which it could report a stop."""
     os.mkfifo(tmp_path / "go")
     program = start(CLOSES)
     worker = attach(program, program.called(), children, *lines)
@@ -144,8 +144,8 @@ def test_it_runs_on_if_it_is_debugged_just_then(
 
 
 @pytest.mark.parametrize("answer", [b"", b"nonsense\n", b'{"debug": true}\n'])
-def test_a_child_runs_on_when_raydap_dies_before_the_breakpoints(start: Start, answer: bytes) -> None:
-    """Also with a debugpy that cannot debug it."""
+def test_a_child_continues_when_raydap_dies_before_the_breakpoints(start: Start, answer: bytes) -> None:
+    """This includes a debugpy that cannot debug the child."""
     program = start(FORK)
     program.called().close()
     connection = program.called()
@@ -160,7 +160,7 @@ def test_a_child_runs_on_when_raydap_dies_before_the_breakpoints(start: Start, a
 def test_a_program_ends_although_raydap_has_gone_while_the_debugger_began(
     start: Start, children: ExitStack, tmp_path: Path
 ) -> None:
-    """One of pydevd's threads keeps a process from its end."""
+    """A thread of pydevd that is not a daemon could prevent the end of the process."""
     os.mkfifo(tmp_path / "go")
     program = start(LATE)
     program.called().close()
@@ -179,12 +179,14 @@ def test_a_program_ends_although_raydap_has_gone_while_the_debugger_began(
 
 
 @pytest.mark.usefixtures("debuggable")
-def test_parent_and_child_run_on_when_raydap_dies_while_the_child_is_stopped(start: Start, children: ExitStack) -> None:
+def test_parent_and_child_continue_when_raydap_dies_while_the_child_is_stopped(
+    start: Start, children: ExitStack
+) -> None:
     program = start(FORK)
     parent = attach(program, program.called(), children, 2)
     child = attach(program, program.called(), children, 2)
     child.stop()
-    # As after kill -9.
+    # This is the effect of kill -9.
     child.client.close()
     parent.client.close()
     assert ends_well(program)
@@ -202,7 +204,7 @@ def test_a_child_runs_on_when_raydap_cannot_be_called(start: Start, children: Ex
     assert "ended with 7" in program.child.output
 
 
-def test_a_child_runs_on_when_its_folder_is_gone(start: Start, tmp_path: Path) -> None:
+def test_a_child_continues_when_its_folder_is_gone(start: Start, tmp_path: Path) -> None:
     program = start("import os, shutil\nshutil.rmtree(os.path.dirname(__file__))\n" + FORK)
     program.called().close()
     assert program.child.wait() == 0
@@ -246,7 +248,7 @@ def test_a_daemon_stops(start: Start, children: ExitStack, tmp_path: Path) -> No
 
 
 def test_a_program_runs_when_its_folder_cannot_be_written_to(tmp_path: Path) -> None:
-    """Root may write everywhere, so the folder is none."""
+    """Root may write everywhere, so the path of the folder is that of a file."""
     program = tmp_path / "program.py"
     program.write_text("print('runs', flush=True)\n")
     (tmp_path / "none").write_text("a file")
@@ -337,7 +339,7 @@ for number in range(2):
 def test_a_forked_child_without_threads_has_no_agent(
     start: Start, children: ExitStack, name: str, function: str, module: str
 ) -> None:
-    """The program has the marks of gevent or eventlet. An agent would wait there for a greenlet that never runs."""
+    """The program looks patched by gevent or eventlet, where an agent would wait for a greenlet that never runs."""
     program = start(GREENLETS.format(name=name, function=function, module=module))
     program.called().close()
     program.called().close()  # The first child.
@@ -364,7 +366,7 @@ os.wait()
 
 
 @pytest.mark.parametrize("ends", ["hangs up", "has gone", "sends nonsense"])
-def test_a_child_at_a_breakpoint_runs_on_without_raydap(start: Start, tmp_path: Path, ends: str) -> None:
+def test_a_child_at_a_breakpoint_continues_without_raydap(start: Start, tmp_path: Path, ends: str) -> None:
     program = start(RAYS_BREAKPOINT)
     program.called().close()
     begun = program.called()

@@ -1,4 +1,4 @@
-"""Every request has an answer, and no evaluation ends the worker, short of ending the process itself."""
+"""Every request gets a response, and no evaluation ends the worker, unless it ends the process itself."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What real workers show of large arrays among their variables."""
+"""The values of large arrays in the variables of real workers."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""A program that raydap starts is an ordinary one, but for its agent."""
+"""A program that raydap starts is an ordinary one, except for its agent."""
 
 import json
 import os

@@ -1,5 +1,7 @@
-"""Arguments of wrong types, for every request that reaches a worker with an agent: each request is answered, the thread
-stays stopped, and the session lives on."""
+"""Arguments of wrong types, for every request that reaches a worker with an agent.
+
+Each request is answered, the thread stays stopped, and the session continues.
+"""
 
 import sys
 from contextlib import ExitStack, suppress
@@ -21,7 +23,7 @@ print("result: " + str(work(6)))
 """
 
 WRONG: tuple[Any, ...] = (None, 1_000_003, -1, 1.5, 2**70, True, "x", "", [None], [], {"a": 1}, {}, [{"a": None}])
-"""Beside these each argument is left out."""
+"""The values that replace each argument. Each argument is also left out."""
 
 REQUESTS: dict[str, dict[str, Any]] = {
     "stackTrace": {"threadId": "THREAD", "startFrame": 0, "levels": 20, "format": {}},
@@ -47,7 +49,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "stepIn": {"threadId": "THREAD"},
     "stepOut": {"threadId": "THREAD"},
 }
-"""With good arguments, each of which is replaced by a wrong one. There are no targets yet at `goto`."""
+"""Requests with valid arguments, each of which the test replaces by wrong ones. `goto` comes before any gotoTargets."""
 
 MOVING = ("continue", "next", "stepIn", "stepOut")
 
@@ -55,7 +57,7 @@ MOVING = ("continue", "next", "stepIn", "stepOut")
 @pytest.fixture
 def worker(tmp_path: Path, packages: Path | None, children: ExitStack) -> EnteredWorker:
     if packages is not None and sys.version_info >= (3, 12):
-        pytest.skip("debugpy 1.8.0 cannot debug a Python 3.12 that runs already; the agent says so")
+        pytest.skip("debugpy 1.8.0 cannot debug a Python 3.12 that runs already; the agent reports it")
     program = PreparedProgram.start(PROGRAM, tmp_path, packages, children)
     return attach(program, program.called(), children, 2)
 
@@ -72,7 +74,7 @@ def test_wrong_arguments_are_answered_and_change_nothing(worker: EnteredWorker) 
             without = {key: value for key, value in good.items() if key != name}
             for wrong in [without, *({**without, name: value} for value in WRONG)]:
                 if command in MOVING and wrong.get(name) is True:
-                    continue  # That is 1, and so a thread.
+                    continue  # True is 1, a valid thread id.
                 with suppress(RequestFailed):
                     worker.client.request(command, **wrong)
                     assert command not in MOVING, wrong
@@ -80,12 +82,12 @@ def test_wrong_arguments_are_answered_and_change_nothing(worker: EnteredWorker) 
     assert worker.client.request("evaluate", expression="6 * 7", frameId=frame)["result"] == "42"
     told = {event["event"] for event in worker.client.events}
     assert "continued" not in told
-    # The worker can be left as ever.
+    # The session ends normally.
     worker.leave()
 
 
 def test_completions_of_a_frame_that_has_gone_are_refused(worker: EnteredWorker) -> None:
-    """pydevd answers that in a protocol of its own, which ended the session."""
+    """pydevd answers this with a message of its own protocol, which ended the session."""
     _, _, thread = worker.stop()
     frame = worker.frames(thread)[0]["id"]
     find = "__import__('pydevd').get_global_debugger()"

@@ -1,5 +1,7 @@
-"""Blocked threads of forked children and of Pythons that a program starts are told like those of the program itself:
-by the agent without a debugger, and by a pause with one."""
+"""Blocked threads of forked children and of Pythons that a program starts, reported like those of the program itself.
+
+Without a debugger, the agent reports them; with one, a pause.
+"""
 
 import json
 import os
@@ -42,7 +44,10 @@ BEGIN = {
 
 @pytest.fixture(params=BEGIN)
 def hanging(request: pytest.FixtureRequest, tmp_path: Path, children: ExitStack) -> Hanging:
-    """`hanging(wanted)` is a program, its child, and the child's call, which is answered if it is not wanted."""
+    """Return `hanging(wanted)`, which starts a program and returns it, its child, and the child's call to raydap.
+
+    The call is closed if it is not wanted.
+    """
 
     def start(wanted: bool) -> tuple[PreparedProgram, int, socket.socket]:
         program = PreparedProgram.start(PROGRAM.format(begin=BEGIN[request.param]), tmp_path, None, children)
@@ -61,7 +66,7 @@ def is_blocked(stack: dict[str, Any]) -> bool:
     return bool(stack["activity"] == "blocked")
 
 
-def test_the_agent_of_a_child_tells_its_stacks(
+def test_the_agent_of_a_child_reports_its_stacks(
     hanging: Hanging,
 ) -> None:
     program, pid, _ = hanging(False)
@@ -73,11 +78,11 @@ def test_the_agent_of_a_child_tells_its_stacks(
     assert (frame["name"], frame["path"]) == ("hang", str(program.path))
 
 
-def test_a_pause_in_a_child_tells_its_blocked_threads(hanging: Hanging, children: ExitStack) -> None:
+def test_a_pause_in_a_child_reports_its_blocked_threads(hanging: Hanging, children: ExitStack) -> None:
     program, _, connection = hanging(True)
     worker = attach_greeted(program, connection, children)
     while "MainThread" not in (found := paused(worker)):
-        # It has not come to its lock yet.
+        # The thread has not reached its lock yet.
         worker.call(calls.resume_thread(worker.client.wait_event("stopped")["threadId"]))
     assert found["MainThread"]["main"]
     assert is_blocked(found["MainThread"])

@@ -1,4 +1,4 @@
-"""A thread that cannot stop says where it is, without running any code of the user's."""
+"""A thread that cannot stop is reported with its stack, without running any code of the user."""
 
 import json
 import os
@@ -66,7 +66,7 @@ def users_frame(stack: dict[str, Any]) -> dict[str, Any]:
     return frame
 
 
-def test_threads_that_cannot_stop_say_where_they_are(start: Start) -> None:
+def test_threads_that_cannot_stop_are_reported_with_their_stacks(start: Start) -> None:
     worker, _ = start(BLOCKED)
     worker.stop()
     assert blocked(worker) == {}
@@ -77,7 +77,7 @@ def test_threads_that_cannot_stop_say_where_they_are(start: Start) -> None:
     assert {name: (each["activity"], each["is_users"], each["main"]) for name, each in found.items()} == dict.fromkeys(
         found, ("blocked", True, False)
     )
-    # A line has two calls, so it is not sure which one waits before Python 3.11 knows.
+    # The line has two calls. Only Python 3.11 and later knows which one is waiting.
     exact = hasattr(compile("", "", "exec"), "co_positions")
     assert [found[name]["call"] for name in ("lock", "with", "event")] == [
         "lock.acquire" if exact else "",
@@ -91,14 +91,14 @@ def test_threads_that_cannot_stop_say_where_they_are(start: Start) -> None:
 
 
 def test_a_stop_that_raydap_may_not_have_received_is_reported_as_a_pause(start: Start) -> None:
-    """raydap ignores a pause of a thread that has stopped, and would show another stop at a breakpoint."""
+    """raydap ignores a pause of a thread that has stopped, and would show a second stop at a breakpoint."""
     worker, _ = start(BLOCKED)
     reason, line, thread = worker.stop()
     assert reason != "pause"
     worker.client.request("pause", threadId=0)
     worker.query(calls.blocked_threads([thread]))
     assert worker.stop() == ("pause", line, thread)
-    # The thread would have reported it before it evaluates this.
+    # A second report would be sent before the result of this evaluation.
     worker.query(calls.blocked_threads([thread], [thread]))
     frame = worker.frames(thread)[0]["id"]
     assert worker.client.request("evaluate", expression="1 + 1", frameId=frame, context="repl")["result"] == "2"
@@ -161,11 +161,11 @@ def test_many_deep_stacks_are_cut(start: Start) -> None:
     worker.leave()
 
 
-def test_a_thread_that_is_not_told_is_not_paused_any_more(start: Start, tmp_path: Path, children: ExitStack) -> None:
+def test_a_thread_that_is_not_reported_is_no_longer_paused(start: Start, tmp_path: Path, children: ExitStack) -> None:
     os.mkfifo(tmp_path / "go")
     fifo = os.open(tmp_path / "go", os.O_RDWR)
     children.callback(os.close, fifo)
-    # The thread of an executor that waits for work has no frame of the user's.
+    # The idle thread of an executor has no frame of the user.
     worker, debuggee = start(f"""\
 from concurrent.futures import ThreadPoolExecutor
 pool = ThreadPoolExecutor(1)
@@ -194,16 +194,16 @@ while True:
 """
 
 
-def test_a_stop_that_pydevd_forgets_is_told(start: Start) -> None:
-    """A thread that is to run and to pause at once never leaves its wait, and pydevd tells nobody."""
+def test_a_stop_that_pydevd_forgets_is_reported(start: Start) -> None:
+    """A thread that is resumed and paused at once never leaves its wait, and pydevd sends no event."""
     worker, _ = start(LOOP)
     _, _, thread = worker.stop()
-    # Both in one command, so the thread cannot wake up in between.
+    # Both calls are in one command, so the thread cannot wake up between them.
     worker.call(f"[{calls.resume_thread(thread)}, {calls.pause_thread(thread)}][0]")
     stack = blocked(worker, thread)
     assert worker.client.wait_event("stopped")["threadId"] == thread
     assert stack == {}
-    # raydap knows this stop already, so it is not reported again.
+    # raydap has received this stop, so it is not reported again.
     worker.query(calls.blocked_threads([thread], [thread]))
     worker.call(calls.resume_thread(thread))
     assert len([event for event in worker.client.events if event["event"] == "stopped"]) == 2

@@ -1,4 +1,4 @@
-"""What `enter` changes in real workers: that it works, can be left out, and is undone."""
+"""The changes that `enter` makes in real workers: they work, can be left out, and are undone."""
 
 import json
 from collections.abc import Callable
@@ -46,8 +46,8 @@ over = True
 print("DONE")
 """
 
-# pydevd wakes any of the threads it traces instead of the one that steps (raydap/inworker/changes.py). Its poll is made
-# so long here that a step which waits for it never ends; nor, at times, does the process.
+# pydevd may wake another of its traced threads than the one that steps (raydap/inworker/changes.py). The poll takes so
+# long here that a step which waits for it never ends; nor, at times, does the process.
 SLOW = THREADS.replace("over = False", "over = False; pydevd.TIMEOUT_SLOW = 3600", 1)
 
 ALWAYS = [
@@ -69,8 +69,11 @@ ALWAYS += [
 
 
 def state(worker: EnteredWorker, thread: int) -> list[object]:
-    """TCP_NODELAY, whether sending has a timeout, whether one notification is for all threads, what pydevd has of ours,
-    our modules."""
+    """Return the state that `enter` changes.
+
+    It is TCP_NODELAY, whether sending has a timeout, whether one notification is for all threads, what pydevd has of
+    raydap's, and raydap's modules.
+    """
     frames = worker.frames(thread)
     answer = worker.client.request("evaluate", expression="state()", frameId=frames[0]["id"], context="clipboard")
     found: list[object] = json.loads(answer["result"].strip("'"))
@@ -115,7 +118,7 @@ def test_nothing_is_left_behind(start: Start, tune: bool) -> None:
 @pytest.mark.core
 @pytest.mark.parametrize("left", [True, False])
 def test_a_worker_can_be_attached_again(start: Start, children: ExitStack, left: bool) -> None:
-    """Also after a session that has not left, because raydap was killed."""
+    """This works even after a session without `leave`, because raydap was killed."""
     worker, debuggee = start(THREADS.replace("work(0)", "work(0); __import__('debugpy').wait_for_client(); work(1)"))
     _, _, thread = worker.stop()
     before = state(worker, thread)
@@ -165,7 +168,7 @@ def test_each_stop_is_reported_once_and_one_thread_resumed(start: Start) -> None
 
 
 def test_a_thread_that_there_is_not_is_an_error(start: Start) -> None:
-    """The core then falls back to debugpy's own request."""
+    """The core then uses debugpy's own request instead."""
     worker, _ = start(THREADS)
     _, _, thread = worker.stop()
     for call in (calls.resume_thread, calls.resume_step, calls.pause_thread):
@@ -178,7 +181,7 @@ def test_a_thread_that_there_is_not_is_an_error(start: Start) -> None:
 
 
 def test_goto_works_in_a_worker_that_is_entered(start: Start) -> None:
-    """pydevd then waits twice for one stop, and reports it once."""
+    """After `goto`, pydevd waits twice for the same stop; it is reported once."""
     worker, debuggee = start("breakpoint()\nprint(1)\nprint(2)\nprint(3)\n")
     _, line, thread = worker.stop()
     assert line == "print(1)"

@@ -1,4 +1,4 @@
-"""No code of another user of the machine runs as the user whose program has agents."""
+"""No code of another user of the machine runs with the rights of the user whose program has agents."""
 
 import json
 import os
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root can become a
 
 SESSION = "session_2026-01-01_00-00-00_000000_1"
 
-# It tries to put its own folder in the place of each of these, and of each folder above them.
+# The other user tries to replace each of these folders, and each folder above them, with a folder of their own.
 RENAME = """
 import os, sys
 os.setgroups([])
@@ -60,7 +60,7 @@ print(subprocess.run([sys.executable, "-c", child], capture_output=True, text=Tr
 
 @pytest.fixture
 def shared() -> Iterator[Path]:
-    """A folder in which all users can rename everything, as in the folder of a Ray session."""
+    """Yield a folder in which all users can rename everything, as in the folder of a Ray session."""
     with tempfile.TemporaryDirectory(prefix="raydap-", dir="/tmp") as name:
         os.chmod(name, 0o777)
         yield Path(name)
@@ -79,7 +79,7 @@ def test_a_folder_that_all_can_write_to_is_what_the_test_takes_it_for(shared: Pa
 
 @pytest.fixture
 def raydap(shared: Path) -> Iterator[str]:
-    """The path of a raydap that debugs nothing, in the folder of sockets of a session that all can write to."""
+    """Yield the path of a raydap that debugs nothing, in a session's folder of sockets to which all users can write."""
     sockets = shared / "ray" / SESSION / "sockets"
     sockets.mkdir(parents=True)
     for folder in (sockets, sockets.parent, sockets.parent.parent):
@@ -106,7 +106,7 @@ def test_they_cannot_rename_what_a_submitted_job_imports(shared: Path, raydap: s
 
 
 def test_a_link_of_theirs_is_not_followed(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The name of the folder is the same for each process of a user, so others can take it first."""
+    """The name of the folder is the same for each process of a user, so another user can create it first."""
     shared.chmod(0o1777)
     monkeypatch.setattr(tempfile, "tempdir", str(shared))
     packed = packed_start_files(str(resources.files("raydap.inworker")))
@@ -130,7 +130,7 @@ os.execv("/bin/sh", ["raylet", "-c", "echo up; read line", *options])
 
 
 def test_a_process_of_theirs_with_the_command_line_of_a_raylet_is_none(shared: Path) -> None:
-    """raydap would join its cluster, send Ray's token there, and unpickle what comes back."""
+    """Otherwise raydap would join the other user's cluster, send Ray's token there, and unpickle the answers."""
     folder = shared / SESSION
     (folder / "sockets").mkdir(parents=True)
     options = [f"--session-name={SESSION}", f"--session_dir={folder}", "--node_id=n1", "--gcs-address=127.0.0.1:1"]
@@ -142,7 +142,7 @@ def test_a_process_of_theirs_with_the_command_line_of_a_raylet_is_none(shared: P
         assert Path(f"/proc/{process.pid}/cmdline").read_bytes().startswith(b"raylet\0")
         assert raylets.sockets_folder(SESSION, {"RAY_TMPDIR": str(shared)}) == ""
         assert raylets.cluster_of({"n1"}) is None
-        with pytest.raises(RuntimeError, match="has no node of the cluster that belongs to this user or to root"):
+        with pytest.raises(RuntimeError, match="runs on raydap's machine as this user or as root"):
             ray_driver.join(SESSION, "raydap")
         process.communicate(b"\n")
 

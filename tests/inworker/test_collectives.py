@@ -1,4 +1,4 @@
-"""What a real worker says of the library that it uses for collectives."""
+"""The report of a real worker about the library that it uses for collectives."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ torch.get_world_size = lambda: {size}
 breakpoint()
 print("went on")
 """
-"""torch itself is too large for the tests; these are the functions that are asked."""
+"""A replacement for torch, which is too large for the tests. It has the functions that raydap calls."""
 
 RAY = """\
 import ray.util.collective.collective as collective

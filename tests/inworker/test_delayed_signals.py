@@ -43,7 +43,7 @@ held("end")
 LINES = (line_of(HELD + PROGRAM, "# in time"),)
 
 CALLS = PROGRAM.replace("    return doubled", "    breakpoint()\n    return doubled")
-"""The same with breakpoint()."""
+"""PROGRAM with breakpoint()."""
 
 
 @pytest.mark.parametrize(("source", "lines"), [(PROGRAM, LINES), (CALLS, ())], ids=["editor", "call"])

@@ -1,4 +1,4 @@
-"""A program ends as it would without raydap, whatever threads of its agent and of pydevd do just then."""
+"""A program ends as it would without raydap, whatever the threads of its agent and of pydevd are doing."""
 
 import os
 from contextlib import ExitStack
@@ -11,7 +11,7 @@ from support.agents import PreparedProgram, attach
 
 pytestmark = pytest.mark.core
 
-# Registered functions run in the reverse order, so `ends` is printed before the agent waits.
+# Functions of atexit run in the reverse order, so `ends` is printed before the agent waits.
 PROGRAM = """\
 import _thread, atexit, os, sys
 from pathlib import Path
@@ -33,7 +33,7 @@ atexit.register(os.write, 1, b"ends\\n")
 
 
 def test_a_program_ends_when_nothing_is_imported(tmp_path: Path, children: ExitStack) -> None:
-    """Otherwise Python ends the thread in the middle of an import, and then waits forever, or crashes."""
+    """If the thread were in the middle of an import, Python would end it there, and then wait forever or crash."""
     os.mkfifo(tmp_path / "fifo")
     program = PreparedProgram.start(PROGRAM, tmp_path, None, children)
     program.called().close()
@@ -44,7 +44,7 @@ def test_a_program_ends_when_nothing_is_imported(tmp_path: Path, children: ExitS
     assert program.child.output == "ends\nimported\n"
 
 
-# The only thread of pydevd that is no daemon never ends.
+# This thread, the only one of pydevd that is not a daemon, never ends.
 THREAD_THAT_NEVER_ENDS = """\
 import pydevd
 debugger = pydevd.get_global_debugger()
@@ -58,7 +58,7 @@ print("ends", flush=True)
 def test_a_program_does_not_wait_for_the_threads_of_pydevd(
     tmp_path: Path, packages: Path | None, children: ExitStack
 ) -> None:
-    """If gevent has patched the program, some of them wait for something that never happens."""
+    """If gevent has patched the program, some of these threads wait for an event that never happens."""
     program = PreparedProgram.start(THREAD_THAT_NEVER_ENDS, tmp_path, packages, children)
     attach(program, program.called(), children)
     assert program.child.wait() == 0, program.child.output

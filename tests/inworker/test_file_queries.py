@@ -1,4 +1,4 @@
-"""What real workers answer about files, whatever is in them."""
+"""The answers of real workers about files, whatever their contents."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -53,7 +53,7 @@ def test_files_are_read_by_the_worker(start: Start, tmp_path: Path) -> None:
             worker.query(expression)
     worker.client.request("disconnect")
     assert debuggee.child.wait() == 0
-    # Nothing is printed: not in the program's output, and not in the debug console.
+    # Nothing is printed: neither in the program's output nor in the debug console.
     assert debuggee.child.output.count("\n") == 1
     printed = [event["body"].get("category") for event in worker.client.events if event["event"] == "output"]
     assert set(printed) <= {"telemetry"}

@@ -1,7 +1,7 @@
-"""Small programs of many kinds do the same with raydap as without it: exit code, output and errors.
+"""Many kinds of small programs have the same exit code, output and errors with raydap as without it.
 
 `make test` runs them during a session; the Pythons that they start have idle agents. `make conformance` (--all-modes)
-runs them with an idle agent and after a session, too.
+also runs them with an idle agent and after a session.
 """
 
 import importlib.util
@@ -39,5 +39,5 @@ def test_it_does_the_same_with_raydap(name: str, request: pytest.FixtureRequest)
     for mode in modes:
         outcome = run(PROGRAMS[name], mode)
         assert (outcome.exit_code, outcome.output) == (plain.exit_code, plain.output), mode
-        # The programs write to standard error what is known to differ.
+        # The programs print known differences to standard error.
         assert outcome.errors == plain.errors or known_difference(name, mode) is not None, mode

@@ -1,4 +1,4 @@
-"""The variables of stopped threads are read, many frames at once, without running any code of the user's."""
+"""The variables of stopped threads are read, for many frames at once, without running any code of the user."""
 
 import json
 from collections.abc import Callable
@@ -53,15 +53,15 @@ def test_variables_are_read_without_the_users_code(start: Start) -> None:
         "text": ("str", "'é\\udc80'"),
     }
     assert outer == {"step": ("int", "7")}
-    # The order is that of the question, and a frame that is not there has none.
+    # The order is that of the request, and an unknown frame has no variables.
     assert variables(worker, [numbers[1], 123_456, numbers[1]]) == [outer, {}, outer]
 
-    # The frames that an exception has left are read, too.
+    # The frames of an exception's traceback are read, too.
     assert worker.call(calls.resume_thread(thread)) == ""
     reason, _, thread = worker.stop()
     left = variables(worker, [frame["id"] for frame in worker.frames(thread)])
     assert (reason, left[0], left[2]) == ("exception", {"number": ("int", "3")}, outer)
-    # The ids of before name nothing now, or frames of now.
+    # The earlier ids are invalid or refer to current frames.
     assert all(each in ({}, *left) for each in variables(worker, numbers))
     worker.leave()
     assert "code of the user ran" not in debuggee.child.output

@@ -1,1 +1,1 @@
-"""What real workers show of large arrays of torch and jax, which are tested where they are installed."""
+"""The values of large arrays of torch and jax in real workers, tested where the libraries are installed."""

@@ -1,4 +1,4 @@
-"""A process with an agent that no raydap uses costs nearly nothing, and loads the rest when a raydap comes."""
+"""A process with an idle agent has almost no cost, and loads the rest of the agent when a raydap connects."""
 
 import json
 import os
@@ -26,9 +26,9 @@ SOURCES = str(resources.files("raydap.inworker"))
 
 START_MODULES = {"sitecustomize", "_raydap_agent", "_socket", "_json", "_posixsubprocess", "atexit", "errno", "fcntl"}
 START_MODULES |= {"select", *(f"_raydap_agent.{name}" for name in find_modules(SOURCES).idle)}
-"""The modules that an agent imports at its start: in C, but for sitecustomize and itself."""
+"""The modules that an agent imports at its start: modules in C, sitecustomize, and the agent's own."""
 
-# Python begins without `site`, so that this sees all that sitecustomize.py does.
+# Python starts without `site`, so that the counts include everything in sitecustomize.py.
 COUNTED = """\
 import json, os, sys
 before = set(sys.modules)
@@ -66,18 +66,18 @@ def output(code: str, environ: dict[str, str], *options: str) -> Any:
 def test_its_start_imports_nothing_of_python(tmp_path: Path) -> None:
     code = "import sys; names = list(sys.modules); import json; print(json.dumps(names))"
     plain = set(output(code, clean_environment({})))
-    output(code, environment(tmp_path))  # The first one may compile.
+    output(code, environment(tmp_path))  # The first run may compile.
     assert set(output(code, environment(tmp_path))) - plain <= START_MODULES
 
 
 @pytest.fixture
 def sources(tmp_path: Path) -> Path:
-    """The sources of an agent, without compiled files."""
+    """Return a folder with the sources of an agent, without compiled files."""
     return Path(shutil.copytree(SOURCES, tmp_path / "sources", ignore=shutil.ignore_patterns("__pycache__")))
 
 
 def environment_of(sources: Path, folder: Path, raydap: str = "") -> dict[str, str]:
-    """Python writes no compiled files there."""
+    """Return an environment with an agent from these sources, where Python does not write compiled files."""
     at_start = str(sources / "at_start")
     return {**environment(folder, raydap), "PYTHONPATH": at_start, "PYTHONDONTWRITEBYTECODE": "1"}
 
@@ -92,12 +92,13 @@ def test_its_start_reads_two_files_and_compiles_nothing(sources: Path, tmp_path:
         output("print(1)", environ)
         counts = output(COUNTED, environ, "-S")
     assert counts["serves"]
-    # Whether raydap is stopped is in /proc/PID/stat. Debian's Python has a sitecustomize of its own.
+    # The agent reads /proc/PID/stat to see whether raydap is stopped. Only the first sitecustomize counts: Debian's
+    # Python has its own.
     opened = list(dict.fromkeys(name for name in counts["opened"] if name != "stat"))
     tag = sys.implementation.cache_tag
     assert opened == [f"sitecustomize.{tag}.pyc", f"start_code.{tag}.marshal"]
     assert counts["compile"] == 0
-    assert counts["call"] < 330  # 254 (measured)
+    assert counts["call"] < 330  # Measured: 254.
 
 
 @pytest.mark.parametrize("how", ["damaged", "changed", "cannot be written"])
@@ -140,7 +141,7 @@ Start = Callable[[str], PreparedProgram]
 
 @pytest.fixture
 def start(tmp_path: Path, children: ExitStack) -> Start:
-    """Start a program that calls a raydap, and then waits until the FIFO `go` is opened."""
+    """Return a function that starts a program, which calls a raydap and then waits until the FIFO `go` is opened."""
 
     def start(source: str) -> PreparedProgram:
         path = tmp_path / "program.py"
@@ -162,7 +163,7 @@ def start(tmp_path: Path, children: ExitStack) -> Start:
 def test_threading_is_to_a_program_as_if_it_had_imported_it(
     start: Start, children: ExitStack, tmp_path: Path, wanted: str
 ) -> None:
-    """Before Python 3.13 a module `threading` that another thread imports has a wrong main thread."""
+    """Before Python 3.13, a module `threading` that another thread imports has a wrong main thread."""
     program = start(PROGRAM)
     program.called().close()
     program.child.wait_for("begun False")
@@ -221,7 +222,7 @@ def test_an_idle_agent_never_wakes_up(tmp_path: Path) -> None:
         "import json, os, sys; agent = sys.modules['_raydap_agent.agent'].AGENT; "
         "print(json.dumps([[each.gettimeout() for each in agent._sockets], len(os.listdir('/proc/self/task'))]))"
     )
-    # It does not block in accept(2), but in poll(2), which has no timeout.
+    # The agent does not block in accept(2), but in poll(2) without a timeout.
     assert output(code, environment(tmp_path)) == [[0.0], 2]
 
 

@@ -1,4 +1,4 @@
-"""Lines that are watched for a report, in real debugpy: few hits stop, all are counted, values are told."""
+"""Lines that a report watches, in real debugpy: few hits stop, all are counted, and values are reported."""
 
 import json
 import re
@@ -20,7 +20,7 @@ def work(count):
     for turn in range(count):
         value = turn / 2
         done = turn  # stops
-        done += 1  # told
+        done += 1  # reported
     return done
 
 for _ in range(2):
@@ -40,7 +40,7 @@ def test_a_condition_and_a_message(start: Callable[..., tuple[EnteredWorker, Deb
     stop = client.wait_event("stopped")
     wanted = [
         {"line": line_of("# stops"), "condition": calls.stops_at_hit(0, MARK, "turn in {499, *range(9)}")},
-        {"line": line_of("# told"), "logMessage": calls.hit_message(1, MARK, '{"v": value}["v"]')},
+        {"line": line_of("# reported"), "logMessage": calls.hit_message(1, MARK, '{"v": value}["v"]')},
     ]
     client.request("setBreakpoints", source={"path": str(worker.path)}, breakpoints=wanted)
     worker.call(calls.resume_thread(stop["threadId"]))
@@ -52,7 +52,7 @@ def test_a_condition_and_a_message(start: Callable[..., tuple[EnteredWorker, Deb
         turns.append(client.request("evaluate", expression="turn", frameId=frame)["result"])
         worker.call(calls.resume_thread(thread))
     assert turns == ["0", "1", "2", "3", "7", "5"]
-    # What is untold is told when nobody has come to the line for a moment.
+    # Pending counts are sent when no thread has reached the line for a moment.
     client.wait_event("output", lambda body: '"line": 0, "hits": 20' in body["output"])
     client.wait_event("output", lambda body: '"line": 1, "hits": 1000' in body["output"])
     worker.call(calls.resume_thread(client.wait_event("stopped")["threadId"]))

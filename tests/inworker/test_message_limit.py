@@ -1,4 +1,4 @@
-"""What is too long for one message of a real worker: values, results, errors, output."""
+"""Values, results, errors and output of a real worker that are too long for one message."""
 
 from collections.abc import Callable
 from typing import Any
@@ -45,7 +45,7 @@ def test_what_is_too_long_is_cut_and_the_worker_still_answers(start: Start) -> N
     with pytest.raises(RequestFailed):
         evaluate(fail, "watch", frameId=frame)
 
-    # No value is too long here, but all together.
+    # No single value is too long here, but all of them together.
     reference = evaluate("documents", "watch", frameId=frame)["variablesReference"]
     listed = worker.client.request("variables", variablesReference=reference)["variables"]
     values = [variable["value"] for variable in listed if variable["type"] == "str"]

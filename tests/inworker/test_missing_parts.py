@@ -1,5 +1,8 @@
-"""What happens when a private part of pydevd or Python that an agent rests on is gone: the program runs on, one
-sentence says why it is not debugged, and nothing of the attempt is left (test_private_parts.py lists the parts)."""
+"""A private part of pydevd or Python on which an agent depends is missing.
+
+The program keeps running, prints in one sentence why it is not debugged, and no trace of the attempt is left.
+test_private_parts.py lists the parts.
+"""
 
 import os
 import re
@@ -16,7 +19,7 @@ Start = Callable[[str], PreparedProgram]
 
 pytestmark = pytest.mark.core
 
-# Importing pydevd changes these, and nobody but the agent puts them back.
+# Importing pydevd changes these, and only the agent restores them.
 PROGRAM = """\
 import builtins, os, sys, threading
 def hooks():
@@ -76,14 +79,14 @@ def end(program: PreparedProgram) -> str:
 
 @pytest.mark.usefixtures("debuggable")
 @pytest.mark.parametrize("what", CHANGES)
-def test_a_process_says_why_it_cannot_be_debugged_and_runs_on(start: Start, what: str) -> None:
+def test_a_process_prints_why_it_cannot_be_debugged_and_continues(start: Start, what: str) -> None:
     program = start(PROGRAM.format(change="hooks()\n" + CHANGES[what] + "\nbefore = hooks()"))
     for _ in range(2):
         connection = program.dial()
         assert read_line(connection)["holder"] == ""
         connection.sendall(b'{"debug": true}\n')
         said = read_line(connection)["error"]
-        assert said.startswith("raydap does not know how to begin debugpy ") or "pydevd_tracing" in said, said
+        assert said.startswith("raydap cannot start debugpy ") or "pydevd_tracing" in said, said
         assert "\n" not in said
         assert connection.recv(1) == b""
         connection.close()
@@ -95,13 +98,13 @@ def test_a_process_says_why_it_cannot_be_debugged_and_runs_on(start: Start, what
 
 @pytest.mark.usefixtures("debuggable")
 def test_breakpoint_is_as_before_when_raydap_dies_while_the_debugger_begins(start: Start) -> None:
-    """pydevd replaces it when it is imported; Ray's would be skipped from then on."""
+    """pydevd replaces breakpoint() when it is imported. Without a restore, Ray's would never be called again."""
     program = start(PROGRAM.format(change=""))
     connection = program.dial()
     read_line(connection)
     connection.sendall(b'{"debug": true}\n')
     connection.close()
-    # It answers when it has let go.
+    # The agent answers when it has ended the session.
     connection = program.dial()
     assert read_line(connection)["holder"] == ""
     assert "hooks as before: True" in end(program)
@@ -118,7 +121,7 @@ def test_a_process_is_left_as_far_as_it_can_be(start: Start, children: ExitStack
     connection = program.dial()
     assert read_line(connection)["holder"] == ""
     output = end(program)
-    assert output.count("raydap cannot leave this process as it was: ") == 1
+    assert output.count("raydap could not undo all its changes to this process: ") == 1
     assert "hooks as before: True" in output
     assert "traced: False" in output
 
@@ -136,7 +139,7 @@ def test_breakpoint_raises_nothing_when_it_cannot_stop(start: Start, children: E
 
 def test_a_python_without_the_function_that_starts_programs_is_debugged(tmp_path: Path, children: ExitStack) -> None:
     (tmp_path / "packages").mkdir()
-    # pydevd asks for the processor when it is imported; before Python 3.11 the first answer needs another program.
+    # pydevd asks for the processor when it is imported. Before Python 3.11, the first answer needs another program.
     without = "import platform, subprocess, _posixsubprocess\nplatform.processor()\ndel _posixsubprocess.fork_exec\n"
     (tmp_path / "packages" / "sitecustomize.py").write_text(without)
     program = PreparedProgram.start("print('ran')\n", tmp_path, tmp_path / "packages", children)

@@ -1,4 +1,4 @@
-"""No question to a process keeps an object of the program alive, and each leaves all reference counts as they were."""
+"""No request to a process keeps an object of the program alive, and each leaves all reference counts unchanged."""
 
 import ast
 import inspect
@@ -141,7 +141,7 @@ RUNNING: Mapping[str, Callable[[int], str]] = {
     "show_arrays": lambda thread: calls.show_arrays(),
     "pause_thread": lambda thread: f"({calls.pause_thread(thread)}, {calls.resume_thread(thread)})",
 }
-"""The expressions that the core sends to a process that runs."""
+"""The expressions that the core sends to a running process."""
 
 Look = Callable[[EnteredWorker, int], object]
 
@@ -176,7 +176,7 @@ STOPPED: Mapping[str, Look] = {
     "repl": in_frame("batch", "repl"),
     "clipboard": in_frame("batch", "clipboard"),
 }
-"""What is asked of a thread that is stopped, by the core and by editors."""
+"""The requests of the core and of editors about a stopped thread."""
 
 HIT: Mapping[str, dict[str, str]] = {
     "stops_at_hit": {"condition": calls.stops_at_hit(1, "raydap", "batch is None")},
@@ -184,10 +184,10 @@ HIT: Mapping[str, dict[str, str]] = {
     "condition": {"condition": "batch is None"},
     "logMessage": {"logMessage": "{batch}"},
 }
-"""What is evaluated at each hit of a breakpoint that does not stop."""
+"""The conditions and messages that are evaluated at each hit of a breakpoint that does not stop."""
 
 OF_EDITORS = {"variables", "hover", "watch", "repl", "clipboard", "condition", "logMessage"}
-"""Questions of editors that pydevd itself answers."""
+"""The requests of editors that pydevd itself answers."""
 
 NO_LOOKS = {
     "entering_code": "the program of `enter`",
@@ -218,7 +218,7 @@ def test_the_tables_have_every_question_that_the_source_has() -> None:
 
 
 class Turns:
-    """The turns of the program."""
+    """A control for the turns of the program."""
 
     def __init__(self, program: PreparedProgram, pipe: int) -> None:
         self.program = program
@@ -230,7 +230,7 @@ class Turns:
         os.write(self._pipe, b"1")
 
     def end(self) -> str:
-        """Return which batches of the turn before are alive, and by how much the references to the lasting one grew."""
+        """Return the live batches of the previous turn, and the number of new references to the lasting one."""
         return self.program.child.wait_for(rf"turn {self._turn} (.*)\n")[1]
 
     def take(self) -> str:
@@ -243,7 +243,10 @@ NOTHING = "[] 0"
 
 @pytest.fixture
 def start(tmp_path: Path, children: ExitStack) -> Callable[[str], tuple[Turns, socket.socket]]:
-    """Start the program with one of IN_THREADS in its main thread; return its turns, and its call."""
+    """Return a function that starts the program, with one of IN_THREADS in its main thread.
+
+    It returns the program's turns, and its call to raydap.
+    """
 
     def start(main: str) -> tuple[Turns, socket.socket]:
         os.mkfifo(tmp_path / "turns")
@@ -256,7 +259,7 @@ def start(tmp_path: Path, children: ExitStack) -> Callable[[str], tuple[Turns, s
 
 
 def set_breakpoints(worker: EnteredWorker, **spec: str) -> None:
-    """In a frame of each kind, where it has a new batch."""
+    """Set breakpoints in a frame of each kind, where it has a new batch."""
     lines = [number for number, line in enumerate(PROGRAM.splitlines(), 1) if "ready.release()" in line]
     assert len(lines) == len(KINDS)
     breakpoints = [{"line": line, **spec} for line in lines]
@@ -290,7 +293,7 @@ def test_a_session_in_which_nothing_stops(
     thread = worker.client.request("threads")["threads"][0]["id"]
     kept = {"nothing": turns.take()}
     for name, expression in RUNNING.items():
-        with suppress(RequestFailed):  # There is no long result of which there could be a part.
+        with suppress(RequestFailed):  # There is no long result, so no part of it can be requested.
             worker.call(expression(thread))
         kept[name] = turns.take()
     worker.leave()

@@ -25,14 +25,14 @@ SLEEP = "import time; time.sleep(1000)"
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """One that all users can enter and write to."""
+    """Yield a folder that all users can enter and write to."""
     with tempfile.TemporaryDirectory(prefix="raydap-") as name:
         os.chmod(name, 0o777)
         yield Path(name)
 
 
 def let_in(path: str) -> None:
-    """As on systems that do not look at a socket's mode."""
+    """Open a socket to all users, as on systems that ignore a socket's mode."""
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     os.chmod(path, 0o777)
 
@@ -50,9 +50,9 @@ def test_an_agent_says_nothing_to_them(folder: Path, children: ExitStack) -> Non
 
 
 def test_a_driver_does_not_report_its_cluster_to_them(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would wait for their answer in ray.init()."""
+    """The driver would wait for their answer in ray.init()."""
     monkeypatch.setattr(driver_agent, "CALL_TIMEOUT_S", WAIT)
     path = str(folder / "raydap-call-1-1")
     with listening_stranger(path) as sent:
-        assert driver_agent._tell(path, {"cluster": "secret"}) is None
+        assert driver_agent._send_report(path, {"cluster": "secret"}) is None
         assert sent() == "received b''\n"

@@ -1,4 +1,4 @@
-"""Post-mortem stops by Ray's own hook, without a cluster."""
+"""Post-mortem stops in Ray's own hook, without a cluster."""
 
 from collections.abc import Callable
 
@@ -37,7 +37,8 @@ run()
 print("DONE")
 """
 
-# The thread's only Python frame is that of `call`, as in Ray's threaded actors, and the hook runs after it has ended.
+# The thread's only Python frame is that of `call`, as in Ray's threaded actors, and the hook runs after `call` has
+# ended.
 THREAD = """\
 import _thread, sys, threading
 from ray.util.debugpy import _debugpy_breakpoint, _debugpy_excepthook
@@ -99,7 +100,7 @@ except ValueError as error:
     print("names pydevd:", b"pydevd_sys" in pickle.dumps(error), repr(pickle.loads(pickle.dumps(error))))
 """
 
-# In debugpy's `attach`, as in the core's.
+# The core sends these rules in debugpy's `attach`.
 RULES = [{"module": "ray.util.debugpy", "include": True}]
 
 
@@ -134,7 +135,7 @@ def test_an_exception_that_leaves_the_last_frame_of_a_thread_is_shown_once(start
 @pytest.mark.core
 @pytest.mark.usefixtures("stops_for_exceptions")
 def test_an_exception_that_is_raised_again_is_shown_again(start: Start) -> None:
-    """As by an actor that keeps what broke it, and answers every later call by that."""
+    """An actor does this that keeps the exception that broke it, and raises it in every later call."""
     worker, debuggee = start(AGAIN, filters=["uncaught"], rules=RULES)
     worker.call(calls.resume_thread(worker.stop()[2]))
     for _ in range(2):

@@ -1,8 +1,8 @@
-"""The private parts of debugpy and pydevd that an agent and the tuning rest on, in the oldest and newest debugpy.
+"""The private parts of debugpy and pydevd that the agent and the tuning need, in the oldest and newest debugpy.
 
-If one fails, its message says who uses the part, what becomes of users until it is mended, and where to look.
-tests/inworker/test_missing_parts.py shows what happens without the main ones. Those of Ray are in test_private_ray.py,
-those of forked children in test_agent_children.py.
+The message of a failed test names the code that uses the part, the effect on users until it is fixed, and where to
+look. tests/inworker/test_missing_parts.py shows what happens without the main parts. Ray's parts are in
+test_private_ray.py, those for forked children in test_agent_children.py.
 """
 
 from pathlib import Path
@@ -43,19 +43,19 @@ PARTS = {
     "start_client": Part(
         "takes(pydevd.start_client, 'host', 'port') and source(pydevd, ' start_client(')",
         "agent_session.Session._start",
-        "A process says that raydap cannot begin its debugpy, and runs on. Find how PyDB.connect makes its socket now.",
+        "A process reports that raydap cannot start debugpy, and continues. Find how PyDB.connect makes its socket.",
     ),
     "its sleep": Part(
         "has(pydevd.time, 'sleep')",
         "agent_session.Session._start, pydevd_lifetime.WithoutSleep",
-        "A process says that raydap cannot begin its debugpy, and runs on. Leave out WithoutSleep, which saves 0.1 s.",
+        "A process reports that raydap cannot start debugpy, and continues. Leave out WithoutSleep.",
     ),
     "settrace": Part(
         "takes(pydevd.settrace, 'host', 'port', 'suspend', 'wait_for_ready_to_run', 'block_until_connected', "
         "'dont_trace_end_patterns', 'patch_multiprocessing', 'notify_stdin', 'stop_at_frame', "
         "'trace_only_current_thread')",
         "agent_session.Session._start, forked_children.stop_caller",
-        "A process says that raydap cannot begin its debugpy, and runs on. Give settrace what it takes now.",
+        "A process reports that raydap cannot start debugpy, and continues. Give settrace what it takes now.",
     ),
     "evaluations at hits": Part(
         "takes(debugger.handle_breakpoint_condition, 'new_frame') "
@@ -72,7 +72,7 @@ PARTS = {
     "the mark of a client": Part(
         "has(debugger.authentication, 'access_token', 'login', 'logout', 'is_authenticated')",
         "pydevd_lifetime.prepare, relisten.stop_for_clients_only",
-        "A process says that raydap cannot begin its debugpy. See the class _Authentication in pydevd.py.",
+        "A process reports that raydap cannot start debugpy. See the class _Authentication in pydevd.py.",
     ),
     "the count of changes": Part(
         "isinstance(debugger.mtime, int)",
@@ -94,7 +94,7 @@ PARTS = {
         "'_on_configuration_done_event', 'dispose_and_kill_all_pydevd_threads', 'pydb_disposed') "
         "and has(pydevd_comm.ReaderThread, 'do_kill_pydev_thread')",
         "agent_session.Session.run, pydevd_lifetime.end_threads, relisten.py",
-        "A process says that it cannot be left as it was. See PyDB.start_auxiliary_daemon_threads.",
+        "A process reports that raydap could not undo all its changes to it. See PyDB.start_auxiliary_daemon_threads.",
     ),
     "tracing of all threads": Part(
         "takes(pydevd_tracing.set_trace_to_threads, 'tracing_func', 'thread_idents', 'create_dummy_thread') "
@@ -106,17 +106,17 @@ PARTS = {
         "not monitoring or has(pydevd_sys_monitoring, 'update_monitor_events', 'restart_events', 'start_monitoring', "
         "'stop_monitoring', 'reset_thread_local_info')",
         "breakpoint_hooks._stop_at, thread_control._keep_events, post_mortem.untraced",
-        "A step after breakpoint() runs on, a pause is lost, or a post mortem shows Ray. See pydevd_sys_monitoring.py.",
+        "A step after breakpoint() is lost, a pause is lost, or a post mortem shows Ray. See pydevd_sys_monitoring.py.",
     ),
     "the thread of an event loop": Part(
         "asyncio.new_event_loop()._thread_id is None",
         "coroutines.waiting_coroutines",
         "A pause shows an asynchronous actor as idle. See asyncio/base_events.py, run_forever.",
     ),
-    "frames that go on": Part(
+    "frames that continue": Part(
         "not monitoring or has(pydevd_sys_monitoring, 'enable_code_tracing')",
         "resumed_frames.py",
-        "A process says that raydap cannot begin its debugpy. See PyDB.set_trace_for_frame_and_parents.",
+        "A process reports that raydap cannot start debugpy. See PyDB.set_trace_for_frame_and_parents.",
     ),
     "stops": Part(
         "takes(debugger.set_suspend, 'thread', 'stop_reason') and takes(debugger.do_wait_suspend, 'thread', 'frame', "
@@ -187,9 +187,9 @@ PARTS = {
     "redirected output": Part(
         "has(pydevd_io, 'IORedirector') and source(pydevd_io, ' IORedirector(')",
         "redirected_output.keep_redirectors",
-        "A worker may crash while it prints and somebody evaluates. See redirect_stream_to_pydb_io_messages_context.",
+        "A worker may crash while it prints and a client evaluates. See redirect_stream_to_pydb_io_messages_context.",
     ),
-    "threads that nobody debugs": Part(
+    "threads without a debugger": Part(
         "ours not in pydevd_utils.get_non_pydevd_threads() and theirs in pydevd_utils.get_non_pydevd_threads()",
         "agent_threads.AgentThread, injected_agent.start_injected_agent, stack_reader.read_stacks",
         "The agent's own thread is shown to users, and stops at a pause. See pydevd_utils.get_non_pydevd_threads.",

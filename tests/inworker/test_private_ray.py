@@ -1,7 +1,7 @@
-"""The private parts of Ray that agents, and the ways to start one, rest on.
+"""The private parts of Ray that agents, and the ways to start one, need.
 
-If one fails, its message says who uses the part, what becomes of users until it is mended, and where to look. Where
-Ray's own processes start is in test_python_commands.py. What Ray does with these parts is tested in tests/ray.
+The message of a failed test names the code that uses the part, the effect on users until it is fixed, and where to
+look. test_python_commands.py tests where Ray starts its own processes. tests/ray tests what Ray does with these parts.
 """
 
 import pytest
@@ -72,17 +72,17 @@ PARTS = {
         "worker.global_worker), 'worker_id', 'connected', 'node_ip_address', 'debugger_port', 'set_debugger_port', "
         "'worker_paused_by_debugger')",
         "driver_agent.start_beside_ray, driver_agent.join_session, agent.adapter_port, injected_agent.py, relisten.py",
-        "A worker says that raydap cannot debug it, and runs on. See the class Worker in ray/_private/worker.py.",
+        "A worker says that raydap cannot debug it, and continues. See the class Worker in ray/_private/worker.py.",
     ),
     "the folder of sockets": Part(
         "has(node.Node, 'get_session_dir_path') and source(node.Node, '\"sockets\"')",
         "driver_agent.start_beside_ray, relay_actor.sockets_folder, machine/raylets.py",
-        "A process says that raydap cannot debug it, and runs on. See Node._init_temp in ray/_private/node.py.",
+        "A process says that raydap cannot debug it, and continues. See Node._init_temp in ray/_private/node.py.",
     ),
     "identities": Part(
         "has(ray.runtime_context.RuntimeContext, 'get_worker_id', 'get_node_id') and has(ray, 'SCRIPT_MODE')",
         "driver_agent.start_beside_ray",
-        "A process says that raydap cannot debug it, and runs on. See ray/runtime_context.py.",
+        "A process says that raydap cannot debug it, and continues. See ray/runtime_context.py.",
     ),
     "breakpoint()": Part(
         "source(ray_debugpy.set_trace, '= _try_import_debugpy()', 'if not debugpy:', 'breakpoint_uuid') "
@@ -130,13 +130,13 @@ PARTS = {
         "and source(worker, 'else 10**6') and has(ray.ObjectRef, 'task_id', 'binary', 'hex') "
         "and ray.ObjectRef.from_random().size() == 28",
         "thread_waits.Waits, object_waits.object_wait, analysis/waits/thread_nodes._call_of_ray",
-        "raydap hang does not say what a thread waits for. See get and wait in ray/_private/worker.py.",
+        "raydap hang does not show what a thread waits for. See get and wait in ray/_private/worker.py.",
     ),
     "the task of a coroutine": Part(
         "hasattr(__import__('ray._raylet')._raylet, 'async_task_id') and "
         "b'object_ref' in open(__import__('ray._raylet')._raylet.__file__, 'rb').read()",
         "coroutine_waits.ray_task, coroutine_waits._collect",
-        "raydap hang takes coroutines for code of no task, or does not say what they await. See _raylet.pyx, "
+        "raydap hang takes coroutines for code of no task, or does not show what they await. See _raylet.pyx, "
         "async_task_id, and includes/object_ref.pxi, ObjectRef.future.",
     ),
     "functions by value": Part(

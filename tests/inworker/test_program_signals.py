@@ -1,4 +1,4 @@
-"""Signals, faulthandler and tools of sys.monitoring work for a program as they do without raydap."""
+"""Signals, faulthandler and tools of sys.monitoring work in a program as they do without raydap."""
 
 import sys
 from contextlib import ExitStack
@@ -147,7 +147,7 @@ print(monitoring.get_tool(monitoring.DEBUGGER_ID), monitoring.get_events(monitor
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="there is no sys.monitoring before Python 3.12")
-def test_another_debugger_goes_on(tmp_path: Path, packages: Path | None, children: ExitStack) -> None:
+def test_another_debugger_keeps_working(tmp_path: Path, packages: Path | None, children: ExitStack) -> None:
     program = PreparedProgram.start(AT + OTHER_DEBUGGER, tmp_path, packages, children)
     program.called().close()
     program.child.wait_for("begun")

@@ -10,7 +10,8 @@ from support.agents import PreparedProgram, attach, hanging_up, read_line, run_p
 
 pytestmark = pytest.mark.core
 
-# Each of its threads prints its tracers, and what these have seen of `work`. `at` waits for the test.
+# Each thread of the program prints its tracers, and which events of `work` these have received. `at` waits for the
+# test.
 PROGRAM = """\
 import ctypes, os, queue, sys, threading, time
 from pathlib import Path
@@ -170,7 +171,7 @@ def test_after_a_session(line: int, ends: bool, tmp_path: Path, packages: Path |
         if ends:
             worker.leave()
         else:
-            worker.client.close()  # As after kill -9.
+            worker.client.close()  # This is the effect of kill -9.
         connection = program.dial()
         assert read_line(connection)["holder"] == ""
         connection.close()
@@ -219,6 +220,6 @@ def plain(tmp_path: Path, children: ExitStack) -> list[str]:
 
 
 def lines_of(output: str) -> list[str]:
-    """Return the lines of an output, without what concerns functions that begin in a session."""
+    """Return the lines of an output, without those about functions that begin in a session."""
     lines = output.splitlines()
     return sorted(line for line in lines if not re.match(r"(before|at its end) new |after new [^\[]*$", line))

@@ -1,4 +1,4 @@
-"""pydevd's threads wait with locks of Python's own: those that gevent puts in their place need a hub in each thread."""
+"""pydevd's threads wait with Python's own locks. The locks of gevent would need a hub in each thread."""
 
 import threading
 from contextlib import ExitStack
@@ -34,7 +34,7 @@ def test_they_make_no_lock_by_the_functions_of_threading(
     program = PreparedProgram.start(PROGRAM, tmp_path, packages, children)
     worker = attach(program, program.called(), children)
     program.child.wait_for("replaced")
-    for _ in range(3):  # The thread that writes waits for each message.
+    for _ in range(3):  # The writer thread waits for each message.
         worker.client.request("threads")
     (tmp_path / "asked").touch()
     program.child.wait_for("seen:")

@@ -1,4 +1,4 @@
-"""The Pythons that a process with an agent starts have an agent, too; real processes and real debugpy."""
+"""The Pythons that a process with an agent starts have agents, too: real processes and real debugpy."""
 
 import importlib.util
 import socket
@@ -73,7 +73,10 @@ def start(tmp_path: Path, children: ExitStack) -> Start:
 
 
 def started(start: Start, name: str, tmp_path: Path) -> tuple[PreparedProgram, socket.socket]:
-    """A program of PROGRAMS, and the connection of the Python that calls `work`, which has said whose it is."""
+    """Start a program of PROGRAMS. Return it and the connection of the Python that calls `work`.
+
+    The first line of the connection has been read and checked.
+    """
     if name == "script":
         script = tmp_path / "script"
         script.write_text(f"#!{sys.executable}\nimport runpy\nrunpy.run_path(__file__[:-6] + 'program.py')\n")
@@ -134,8 +137,8 @@ except TypeError as error:
 """
 
 
-def test_what_cannot_have_an_agent_runs_as_ever(start: Start) -> None:
-    """Nobody answers calls here, so a process that calls would wait, and the test would fail."""
+def test_a_process_that_cannot_have_an_agent_runs_normally(start: Start) -> None:
+    """The test answers no further calls, so a process that calls would wait until the test fails."""
     program = start(ALONE)
     program.called().close()
     assert program.child.wait() == 0
@@ -158,7 +161,7 @@ def test_a_python_that_is_too_old_or_new_for_debugpy_runs(start: Start) -> None:
 
 
 def test_ray_starts_its_own_processes_from_where_they_are_left_alone() -> None:
-    """If this fails, find where Ray's `start_ray_process` is now, and name that module in OWN_MODULES."""
+    """If this fails, find where Ray's `start_ray_process` is now, and add that module to OWN_MODULES."""
     services = importlib.util.find_spec("ray._private.services")
     assert services is not None
     assert services.origin is not None

@@ -19,7 +19,7 @@ from support.agents import raydap_that_debugs_nothing
 
 pytestmark = pytest.mark.core
 
-# Each prints whether it has an agent, and what is left of raydap in its environment.
+# Each process prints whether it has an agent, and what its environment has of raydap.
 PROGRAM = """\
 import os, subprocess, sys
 def report(who):
@@ -42,7 +42,7 @@ else:
 
 @pytest.fixture
 def raydap(tmp_path: Path) -> Iterator[str]:
-    """The path of one that debugs nothing."""
+    """Yield the path of a raydap that debugs nothing."""
     with raydap_that_debugs_nothing(str(tmp_path / "raydap")):
         yield str(tmp_path / "raydap")
 
@@ -69,7 +69,7 @@ def test_a_program_and_its_children(
 
 
 @pytest.mark.parametrize("options", [[], ["--wait"]])
-def test_raydap_run_says_that_it_is_of_no_use(tmp_path: Path, options: list[str]) -> None:
+def test_raydap_run_prints_that_it_has_no_effect(tmp_path: Path, options: list[str]) -> None:
     path = tmp_path / "program.py"
     path.write_text("print('runs')")
     environ = {**os.environ, "RAYDAP": "off", "XDG_RUNTIME_DIR": str(tmp_path)}

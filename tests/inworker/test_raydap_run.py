@@ -34,7 +34,7 @@ def program(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def start(program: Path, tmp_path: Path, children: ExitStack) -> Start:
-    """The user's folder for sockets is in `tmp_path`."""
+    """Return a function that starts `raydap run`. The user's folder for sockets is in `tmp_path`."""
 
     def start(*words: str) -> Child:
         command = [sys.executable, "-m", "raydap", "run", *words]
@@ -46,7 +46,7 @@ def start(program: Path, tmp_path: Path, children: ExitStack) -> Start:
 
 @pytest.fixture
 def raydap(tmp_path: Path, children: ExitStack) -> socket.socket:
-    """One that listens for programs that wait."""
+    """Return a socket on which a raydap would listen for waiting programs."""
     (tmp_path / "raydap").mkdir(mode=0o700)
     listener = children.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
     listener.settimeout(30)
@@ -84,7 +84,7 @@ def test_a_python_that_is_not_there_is_one_sentence(start: Start, program: Path)
 def test_a_program_waits_until_a_raydap_debugs_it(
     start: Start, program: Path, raydap: socket.socket, children: ExitStack
 ) -> None:
-    """One that does not want to, and one that ends in the middle of it, let it wait on."""
+    """The program keeps waiting if a raydap refuses it, or disconnects before the debugger is set up."""
     child = start("--wait", str(program))
     for answer in (b"", b'{"debug": false}\n', b'{"debug": true, "client": "x"}\n', b""):
         connection = children.enter_context(raydap.accept()[0])
@@ -98,8 +98,10 @@ def test_a_program_waits_until_a_raydap_debugs_it(
 
 @pytest.fixture
 def foreground() -> Iterator[None]:
-    """What is started takes SIGINT as in the foreground of a terminal. A shell that starts the tests in the background
-    lets them ignore it, and what they start, too."""
+    """Give started processes the SIGINT handling of a foreground process.
+
+    A shell that starts the tests in the background lets them, and their children, ignore SIGINT.
+    """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -120,7 +122,7 @@ def test_a_program_that_waits_can_be_ended(
 def test_a_raydap_that_was_killed_keeps_no_program(
     start: Start, program: Path, raydap: socket.socket, tmp_path: Path, children: ExitStack
 ) -> None:
-    """Its socket stays: it may live on another machine that has the same folder."""
+    """The stale socket stays: its raydap may be running on another machine that shares the folder."""
     stale = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     stale.bind(str(tmp_path / "raydap" / "raydap-call-0-1"))
     stale.close()

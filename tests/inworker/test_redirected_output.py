@@ -1,5 +1,8 @@
-"""The user evaluates while the program prints. Breaks when pydevd redirects in another way; then see whether its
-`redirect_stream_to_pydb_io_messages_context` may still take an object away that `print` uses."""
+"""The user evaluates while the program prints.
+
+If this fails because pydevd redirects in another way, check whether its `redirect_stream_to_pydb_io_messages_context`
+can still remove an object that `print` is using.
+"""
 
 from collections.abc import Callable
 

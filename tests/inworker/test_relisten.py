@@ -1,6 +1,6 @@
-"""What keeps a worker from being lost with its debugger, in the moments that matter.
+"""How a worker survives the loss of its debugger at critical moments.
 
-That workers of real Ray listen again is tested in tests/ray/test_faults.py.
+tests/ray/test_faults.py tests that workers of real Ray listen again.
 """
 
 from collections.abc import Callable
@@ -16,8 +16,8 @@ from support.entered import EnteredWorker
 
 Start = Callable[..., tuple[EnteredWorker, Debuggee]]
 
-# Between the wait for a client and the stop is where Ray's breakpoint() is when its client goes: it has to tell the GCS
-# that it waits no more.
+# If its client disconnects, Ray's breakpoint() can be between its wait for a client and the stop, because it notifies
+# the GCS in between.
 LATE = """\
 import sys, time
 import pydevd
@@ -27,14 +27,14 @@ def stop_late():
     while debugger.authentication.is_authenticated():
         time.sleep(0.01)
     pydevd.settrace(stop_at_frame=sys._getframe())
-    return "ran on"
+    return "continued"
 
 breakpoint()
 print("RUNS", flush=True)
 print(stop_late(), flush=True)
 """
 
-# Stands in for the two modules of Ray that are used.
+# A replacement for the two modules of Ray that relisten.py uses.
 RAY = """\
 import sys, threading, types
 
@@ -132,7 +132,7 @@ print("DONE")
 
 @pytest.mark.core
 @pytest.mark.parametrize("hung_up", [False, True])
-def test_a_thread_that_would_stop_just_after_its_client_has_gone_runs_on(start: Start, hung_up: bool) -> None:
+def test_a_thread_that_would_stop_just_after_its_client_disconnected_continues(start: Start, hung_up: bool) -> None:
     worker, debuggee = start(LATE)
     worker.call(calls.resume_thread(worker.stop()[2]))
     debuggee.child.wait_for("RUNS")
@@ -141,23 +141,24 @@ def test_a_thread_that_would_stop_just_after_its_client_has_gone_runs_on(start: 
         worker.client.request("disconnect")
     worker.client.close()
     assert debuggee.child.wait() == 0
-    assert "ran on" in debuggee.child.output
+    assert "continued" in debuggee.child.output
 
 
 @pytest.mark.core
 def test_a_worker_whose_reader_and_writer_both_lose_the_debugger_listens_once(
     run_program: Callable[..., Child], packages: Path | None, children: ExitStack, tmp_path: Path
 ) -> None:
-    """A second adapter would be the one that Ray names, and no debugger is behind it.
+    """Ray would list the second adapter, which has no debugger behind it.
 
-    A thread that waits for a client of the old debugger goes on when the new one has a client, which can enter again.
+    A thread that waits for a client of the old debugger continues when the new debugger has a client, which can enter
+    again.
     """
     child = run_program(RAY + BOTH, env={} if packages is None else {"PYTHONPATH": str(packages)})
 
     def attach(said: str) -> None:
         port = int(child.wait_for(said + r" on 127.0.0.1:(\d+)")[1])
         worker = EnteredWorker.attach("127.0.0.1", port, tmp_path, children)
-        # The thread may end the connection before the answer comes.
+        # The thread may end the connection before the response arrives.
         worker.client.send("evaluate", expression=calls.resume_thread(worker.stop()[2]), context="clipboard")
 
     attach("listening")
@@ -168,7 +169,7 @@ def test_a_worker_whose_reader_and_writer_both_lose_the_debugger_listens_once(
 
 
 @pytest.mark.core
-def test_a_worker_whose_adapter_reads_no_more_listens_again(
+def test_a_worker_whose_adapter_stops_reading_listens_again(
     run_program: Callable[..., Child], packages: Path | None, children: ExitStack, tmp_path: Path
 ) -> None:
     child = run_program(RAY + STUCK, env={} if packages is None else {"PYTHONPATH": str(packages)})
@@ -194,7 +195,7 @@ def test_a_worker_whose_adapter_reads_no_more_listens_again(
 def test_a_worker_that_listens_again_can_fork(
     run_program: Callable[..., Child], packages: Path | None, children: ExitStack, tmp_path: Path
 ) -> None:
-    """pydevd connects a forked child to its parent's adapter, which has another port now."""
+    """pydevd connects a forked child to its parent's adapter, whose port has changed."""
     if packages is not None:
         pytest.skip("with debugpy 1.8.0 the forked child of a worker that listened again still hangs")
     child = run_program(RAY + FORKS, env={} if packages is None else {"PYTHONPATH": str(packages)})

@@ -1,4 +1,4 @@
-"""sys.remote_exec as raydap uses it, in Pythons that expect nothing of the kind."""
+"""raydap's use of sys.remote_exec in Pythons that are not prepared for it."""
 
 import os
 import sys
@@ -45,7 +45,7 @@ SAY = "import threading; print('ran in', threading.current_thread().name, flush=
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where raydap puts its files."""
+    """Return the folder in which raydap creates its files."""
     path = tmp_path / "files"
     path.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(path))
@@ -63,7 +63,7 @@ def run(run_program: Callable[..., Child], tmp_path: Path) -> Callable[..., Chil
 
 
 def end(child: Child, tmp_path: Path) -> str:
-    """What the program has said; nothing may have disturbed it."""
+    """Let the program end, check that it succeeds, and return its output."""
     (tmp_path / "end").touch()
     assert child.wait() == 0, child.output
     return child.output
@@ -80,7 +80,7 @@ def test_a_busy_process_runs_the_text(run: Callable[..., Child], tmp_path: Path,
 
 def test_what_comes_too_late_does_nothing(run: Callable[..., Child], tmp_path: Path, folder: Path) -> None:
     child = run(LOCKED)
-    with pytest.raises(InjectionFailed, match="its main thread runs no Python now"):
+    with pytest.raises(InjectionFailed, match="its main thread is not running Python code"):
         remote_exec.run_in_process(child.pid, SAY)
     assert end(child, tmp_path) == "up\nfree 4999950000\n"
     assert os.listdir(folder) == []
@@ -88,7 +88,7 @@ def test_what_comes_too_late_does_nothing(run: Callable[..., Child], tmp_path: P
 
 def test_a_process_that_forbids_it(run: Callable[..., Child], tmp_path: Path, folder: Path) -> None:
     child = run(BUSY, PYTHON_DISABLE_REMOTE_DEBUG="1")
-    with pytest.raises(InjectionFailed, match=r"sys.remote_exec fails \(.*not enabled"):
+    with pytest.raises(InjectionFailed, match=r"sys.remote_exec failed \(.*not enabled"):
         remote_exec.run_in_process(child.pid, SAY)
     assert end(child, tmp_path) == "up\n"
     assert os.listdir(folder) == []

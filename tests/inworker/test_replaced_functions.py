@@ -1,4 +1,4 @@
-"""Which functions of Python are not Python's own in a process with raydap: those of the table in docs/security.md."""
+"""The functions of Python that raydap replaces in a process are those of the table in docs/security.md."""
 
 import json
 from pathlib import Path
@@ -33,6 +33,6 @@ def test_they_are_documented(mode: str, where: list[str], tmp_path: Path) -> Non
     outcome = run(path, mode)
     assert outcome.exit_code == 0, outcome.errors
     found = set(json.loads(outcome.output))
-    # Some are only in some versions of Python.
+    # Some of them exist only in some versions of Python.
     assert found <= documented(*where)
     assert bool(found) == bool(where)

@@ -1,6 +1,7 @@
-"""A stop for an exception that nobody is shown leaves no trace: what it has interrupted goes on.
+"""A stop for an exception that is not shown has no effect: the interrupted step continues.
 
-Each program is stepped through twice, without and with stops for exceptions; the steps have to end at the same lines.
+The test steps through each program twice, without and with stops for exceptions. The steps have to end at the same
+lines.
 """
 
 from collections.abc import Callable, Sequence
@@ -76,10 +77,13 @@ thread.join()
 
 
 def walk(worker: EnteredWorker, commands: Sequence[str], filters: list[str]) -> tuple[list[str], int]:
-    """The lines at which these steps end, and the number of stops for exceptions, each of which is looked at."""
+    """Return the lines at which these steps end, and the number of stops for exceptions.
+
+    At each stop for an exception, it evaluates an expression that fails.
+    """
     lines, hidden = [], 0
     reason, line, thread = worker.stop()
-    # The files through which a program starts raise some exceptions, too.
+    # The code that starts the program raises some exceptions, too, so the filters are set only here.
     worker.client.request("setExceptionBreakpoints", filters=filters)
     for command in commands:
         worker.client.request(command, threadId=thread)
@@ -122,11 +126,11 @@ def test_steps_end_where_they_end_without_exceptions(
 
 
 @pytest.mark.core
-def test_without_a_step_the_thread_runs_on(start: Start) -> None:
+def test_without_a_step_the_thread_continues(start: Start) -> None:
     worker, debuggee = start(RAISES_INSIDE)
     _, _, thread = worker.stop()
     worker.client.request("setExceptionBreakpoints", filters=["raised"])
-    worker.call(calls.resume_step(thread))  # The stop is for no exception, and no step is in progress.
+    worker.call(calls.resume_step(thread))  # The stop is not for an exception, and no step is in progress.
     assert worker.stop()[0] == "exception"
     worker.call(calls.resume_step(thread))
     assert worker.stop()[0] == "exception"
@@ -149,7 +153,7 @@ def test_a_step_in_a_thread_that_dies_of_the_exception(start: Start) -> None:
 
 
 def test_a_later_command_of_the_user_counts(start: Start) -> None:
-    """The stop is shown after all, and a new step starts at the frame of the exception."""
+    """The stop is shown, and a new step starts at the frame of the exception."""
     worker, debuggee = start(RAISES_INSIDE)
     _, _, thread = worker.stop()
     worker.client.request("setExceptionBreakpoints", filters=["raised"])

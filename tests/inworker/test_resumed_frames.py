@@ -1,4 +1,4 @@
-"""Breakpoints in coroutines and generators that had begun before: no thread executes them when raydap comes."""
+"""Breakpoints in coroutines and generators that began before: no thread is executing them when raydap attaches."""
 
 import sys
 from collections.abc import Callable
@@ -82,7 +82,7 @@ def run_through(worker: EnteredWorker) -> None:
 @pytest.mark.usefixtures("debuggable")
 @pytest.mark.parametrize("is_lost", [False, True], ids=["left", "lost"])
 def test_an_agent_stops_what_waits(tmp_path: Path, packages: Path | None, children: ExitStack, is_lost: bool) -> None:
-    """Of its session nothing is left, also when raydap is killed."""
+    """No trace of the session is left, even if raydap is killed."""
     program = PreparedProgram.start(PROGRAM, tmp_path, packages, children)
     program.called().close()
     program.child.wait_for("begun")
@@ -92,7 +92,7 @@ def test_an_agent_stops_what_waits(tmp_path: Path, packages: Path | None, childr
     run_through(worker)
     program.child.wait_for("passed")
     worker.client.close() if is_lost else worker.leave()
-    # The agent answers when nothing of the session is there any more.
+    # The agent answers when it has ended the session.
     assert read_line(program.dial())["holder"] == ""
     (tmp_path / "end").touch()
     assert program.child.wait() == 0, program.child.output
@@ -113,7 +113,7 @@ def test_an_adapter_stops_what_waits(start: Start) -> None:
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="Python has no such tools before")
 @pytest.mark.usefixtures("debuggable")
-def test_a_program_whose_own_tools_leave_no_number_is_told(
+def test_a_program_whose_own_tools_leave_no_free_id_is_reported(
     tmp_path: Path, packages: Path | None, children: ExitStack
 ) -> None:
     own = "    sys.monitoring.use_tool_id(3, 'own'), sys.monitoring.use_tool_id(4, 'own')\n"
@@ -122,7 +122,7 @@ def test_a_program_whose_own_tools_leave_no_number_is_told(
     program.called().close()
     program.child.wait_for("begun")
     attach(program, program.dial(), children)
-    program.child.wait_for("raydap cannot stop coroutines here that wait already")
+    program.child.wait_for("raydap cannot stop coroutines that already wait in this process")
     (tmp_path / "go").touch()
     (tmp_path / "end").touch()
     assert program.child.wait() == 0, program.child.output

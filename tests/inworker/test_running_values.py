@@ -1,4 +1,4 @@
-"""An expression is evaluated where a process runs, beside its code, by its debugger and by its agent."""
+"""An expression is evaluated in a running process, beside its code, by its debugger and by its agent."""
 
 import json
 import socket
@@ -16,7 +16,7 @@ from support.entered import EnteredWorker
 
 Start = Callable[..., tuple[EnteredWorker, Debuggee]]
 
-# The main thread waits in a function of the program's, another one computes in one.
+# The main thread waits in a function of the program, and another thread computes in one.
 PROGRAM = """\
 import threading
 
@@ -57,7 +57,7 @@ def by_agent(program: PreparedProgram, expression: str, seconds: float = 5.0) ->
 
 @pytest.fixture
 def prepared(tmp_path: Path, packages: Path | None, children: ExitStack) -> Callable[[str], PreparedProgram]:
-    """A program that runs undebugged."""
+    """Return a function that starts a program without a debugger."""
 
     def start(source: str) -> PreparedProgram:
         program = PreparedProgram.start(source, tmp_path, packages, children)
@@ -80,7 +80,7 @@ def test_an_attached_worker_evaluates_while_it_runs(start: Start) -> None:
 
     assert value("(step, loss)") == {"result": "(7, 0.5)", "type": "tuple"}
     assert value("lost") == {"error": "NameError: name 'lost' is not defined"}
-    # What waits for ever holds up nobody, the debugger included.
+    # An expression that never returns does not block other evaluations or the debugger.
     assert value("lock.acquire()", 0.1) == {"silent": True}
     assert value("lock.release()") == {"result": "None", "type": "NoneType"}
     worker.call(calls.pause_thread(thread))
@@ -95,7 +95,7 @@ def test_an_agent_evaluates_without_a_debugger(prepared: Callable[[str], Prepare
     assert by_agent(program, "__import__('sys').modules.keys() & {'pydevd', 'debugpy'}")["result"] == "set()"
     assert by_agent(program, "exit()") == {"error": "SystemExit: None"}
     assert by_agent(program, "step +")["error"].startswith("SyntaxError: ")
-    # Long values are cut, and what no JSON can have is written otherwise.
+    # Long values are cut, and values that JSON cannot represent are written as text.
     assert by_agent(program, "many")["result"].startswith("[0, 1, 2, 3, ")
     assert len(by_agent(program, "many")["result"]) < 1000
     assert len(by_agent(program, "text")["result"]) <= 16_000
@@ -103,7 +103,7 @@ def test_an_agent_evaluates_without_a_debugger(prepared: Callable[[str], Prepare
     assert json.loads(calls.read_summary(summary["result"]))["type"] == "list"
     assert by_agent(program, "lock.acquire()", 0.1) == {"silent": True}
     assert by_agent(program, "lock.release()")["type"] == "NoneType"
-    # It ends with the answer under way.
+    # The program ends while its agent is answering.
     ask(program, "done.set()", 5.0)
     assert program.child.wait() == 0
     assert "step 7" in program.child.output

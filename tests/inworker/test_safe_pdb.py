@@ -1,4 +1,4 @@
-"""Ray's own pdb, in a process without a cluster, which a client leaves in every way."""
+"""Ray's own pdb, in a process without a cluster, and all ways in which a client can leave it."""
 
 import re
 import socket
@@ -11,7 +11,7 @@ from raydap.inworker import calls, safe_pdb
 
 pytestmark = pytest.mark.core
 
-# A task as Ray runs it: what calls it belongs to Ray.
+# A task as Ray runs it: the frames that call it belong to Ray.
 PROGRAM = """\
 import sys
 import types
@@ -59,7 +59,7 @@ SECOND = next(number for number, line in enumerate(PROGRAM.splitlines(), 1) if "
 
 
 class Joined:
-    """The client of a pdb that is safe. `said` is all that has come."""
+    """The client of a safe pdb."""
 
     def __init__(self, program: Child) -> None:
         self.program = program
@@ -70,7 +70,7 @@ class Joined:
         assert self.ask(calls.safe_pdb()) == ""
 
     def wait(self) -> str:
-        """What comes before the next prompt, or the end."""
+        """Return the output before the next prompt, or before the end of the connection."""
         said = b""
         while not said.endswith(b"(Pdb) "):
             data = self.connection.recv(4096)
@@ -84,7 +84,7 @@ class Joined:
         return self.wait()
 
     def result(self) -> str:
-        """Of the task; the next one runs, too."""
+        """Return the result of the task, after checking that a second task has run without tracing."""
         self.program.wait()
         assert "result 5 untraced" in self.program.output
         return self.program.wait_for("(?:result|failed) .*")[0]
@@ -107,18 +107,18 @@ def join(run_program: Callable[..., Child]) -> Iterator[Join]:
 
 
 @pytest.mark.parametrize("name", ["continue", "cont", "c"])
-def test_continue_says_that_it_leaves(join: Join, name: str) -> None:
+def test_continue_prints_that_the_task_resumes(join: Join, name: str) -> None:
     joined = join()
     assert joined.ask("p total") == "0\n"
-    assert joined.ask(name) == f"{safe_pdb.RUNS_ON}\n"
+    assert joined.ask(name) == f"{safe_pdb.CONTINUES}\n"
     assert joined.result() == "result 5 untraced"
 
 
 @pytest.mark.parametrize("is_reset", [False, True])
-def test_a_client_that_vanishes_lets_the_task_run_on(join: Join, is_reset: bool) -> None:
+def test_the_task_continues_when_its_client_vanishes(join: Join, is_reset: bool) -> None:
     joined = join()
     if is_reset:
-        # Unread data turns the end into a reset.
+        # Closing a connection with unread data resets it.
         joined.connection.sendall(b"p total\n")
         assert joined.connection.recv(1)
     joined.connection.close()
@@ -130,7 +130,7 @@ def test_quit_ends_nothing_by_surprise(join: Join, name: str) -> None:
     joined = join()
     assert joined.ask(f"p 1;; {name};; p 2") == f"1\n{safe_pdb.QUIT_ENDS_TASK}\n2\n"
     assert joined.ask("restart") == joined.ask("run") == f"{safe_pdb.NO_RESTART}\n"
-    assert joined.ask("c") == f"{safe_pdb.RUNS_ON}\n"
+    assert joined.ask("c") == f"{safe_pdb.CONTINUES}\n"
     assert joined.result() == "result 5 untraced"
 
 
@@ -145,19 +145,19 @@ def test_a_breakpoint_is_hit_behind_continue(join: Join) -> None:
     assert "Breakpoint" in joined.ask(f"b {SECOND}")
     assert f"({SECOND})work()" in joined.ask("c")
     assert joined.ask("p total") == "1\n"
-    # It is hit once more only in another call.
+    # Only another call would reach the breakpoint again.
     assert joined.ask("c") == f"{safe_pdb.RETURNED}\n"
     assert joined.result() == "result 5 untraced"
 
 
-def test_who_vanishes_takes_breakpoints_along(join: Join) -> None:
+def test_breakpoints_are_removed_when_the_client_vanishes(join: Join) -> None:
     joined = join()
     joined.ask(f"b {SECOND}")
     joined.connection.close()
     assert joined.result() == "result 5 untraced"
 
 
-def test_who_steps_out_of_the_task_leaves_it(join: Join) -> None:
+def test_a_step_out_of_the_task_leaves_it(join: Join) -> None:
     joined = join()
     said = ""
     while safe_pdb.RETURNED not in said:
@@ -180,11 +180,11 @@ def test_all_ways_out_of_a_post_mortem_are_harmless(join: Join) -> None:
 def test_it_is_nothing_but_an_expression_for_pdb() -> None:
     line = calls.safe_pdb()
     assert line.isascii()
-    # These would be more than one command, or a variable, in pdb.
+    # pdb would read these as the end of a command, or as a variable.
     assert not re.search(r";;|[$\n%]", line)
     compile(line.removeprefix("!"), "pdb", "eval")
 
 
-def test_elsewhere_than_in_a_pdb_it_says_so() -> None:
+def test_it_raises_outside_of_a_pdb() -> None:
     with pytest.raises(LookupError):
         safe_pdb.override_joined()

@@ -1,4 +1,4 @@
-"""A worker whose adapter reads no more: the adapter ends, and the worker runs on."""
+"""A worker whose adapter no longer reads: the adapter ends, and the worker continues."""
 
 from collections.abc import Callable
 from contextlib import ExitStack

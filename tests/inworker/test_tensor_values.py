@@ -1,4 +1,4 @@
-"""What real workers show of large arrays of torch and jax, which are tested where they are installed."""
+"""The values of large arrays of torch and jax in real workers, tested where the libraries are installed."""
 
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -81,7 +81,10 @@ def stopped(start: Start, source: str) -> tuple[Variables, Debuggee]:
 
 
 def texts(variables: Variables, *names: str) -> dict[str, str]:
-    """With those of these arrays. A list takes a tenth of a second at most, so a busy machine may need some of them."""
+    """Return the values of the variables, once the numbers of these arrays are known.
+
+    Each listing takes at most a tenth of a second, so a busy machine may need several.
+    """
     shown: dict[str, str] = {}
     while not all(", " in shown.get(name, "") for name in names):
         listed = {name: text for name, text in variables.texts().items() if name in names}
@@ -97,7 +100,7 @@ def test_tensors(start: Start, mode: str) -> None:
     numbers = "min 0, max 49999, mean 24999.5, std 14433.8"
     assert shown["large"] == shown["learned"] == f"float32[25000,2] on cpu, {numbers}"
     assert shown["halves"].startswith("bfloat16[2,25000] on cpu, min 0, max 49920, mean ")
-    assert shown["freed"] == "float32[5000] on cpu, no numbers (its memory is freed)"
+    assert shown["freed"] == "float32[5000] on cpu, no numbers (its memory was freed)"
     assert shown["sparse"] == "float32[60,60] on cpu, no numbers (sparse_coo)"
     assert shown["meta"] == "float32[5000] on meta, no numbers (meta)"
     local = variables.locals()
@@ -107,7 +110,7 @@ def test_tensors(start: Start, mode: str) -> None:
         "None",
         "49999.0",
     )
-    assert variables.parts(local["freed"])["no numbers"]["value"] == "'its memory is freed'"
+    assert variables.parts(local["freed"])["no numbers"]["value"] == "'its memory was freed'"
     rows = variables.parts(variables.parts(variables.parts(local["large"])["[20000:25000]"])["[24900:25000]"])
     assert (len(rows), list(rows)[-1]) == (100, "[24999]")
     if mode == "torch.enable_grad":  # The text of a small tensor comes from its class.
@@ -125,10 +128,10 @@ def test_arrays_of_jax(start: Start, where: str) -> None:
     assert shown["large"] == f"float32[25000,2] on cpu:0, {numbers}"
     assert shown["shared"] == f"float32[25000,2] on cpu:0,cpu:1,cpu:2,cpu:3, {numbers}"
     assert shown["halves"].startswith("bfloat16[25000,2] on cpu:0, min 0, max 49920, mean ")
-    assert shown["deleted"] == "float32[25000,2] on cpu:0, no numbers (it is deleted)"
+    assert shown["deleted"] == "float32[25000,2] on cpu:0, no numbers (it was deleted)"
     assert shown["keys"] == "key<fry>[2000] on cpu:0"
     local = variables.locals()
-    assert variables.parts(local["deleted"])["no numbers"]["value"] == "'it is deleted'"
+    assert variables.parts(local["deleted"])["no numbers"]["value"] == "'it was deleted'"
     for name in ("large", "shared"):
         parts = variables.parts(local[name])
         assert (parts["max"]["value"], parts["shape"]["value"]) == ("49999.0", "(25000, 2)")

@@ -1,4 +1,4 @@
-"""Threads that Python did not start, as Ray's C++ threads: pydevd has one `Thread` object for each of them."""
+"""Threads that Python did not start, such as Ray's C++ threads: pydevd has one `Thread` object for each of them."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Code of the program that never returns while raydap asks for values: only its value is missing."""
+"""Code of the program that never returns while raydap requests values: only the value of that code is missing."""
 
 from functools import partial
 from typing import Any
@@ -56,7 +56,7 @@ LINE = line_of(HELD + PROGRAM, "# here")
 
 SHORTER = "__import__('pydevd').get_global_debugger().raydap.limits.__dict__.update(value_s=0.3, grace_s=0.3)"
 
-TOO_LONG = "<the text of this value takes too long>"
+TOO_LONG = "<reading this value took too long>"
 
 
 def is_of(thread: int, body: dict[str, Any]) -> bool:
@@ -69,7 +69,7 @@ def values(program: HeldProgram, reference: int) -> dict[str, Any]:
 
 
 def wait_in(program: HeldProgram, frame: int, name: str) -> Any:
-    """Begin an expression that never returns, and return the request."""
+    """Send an expression that never returns, and return the request."""
     expression = f"print('stuck {name}', flush=True) or threading.Event().wait()"
     stuck = program.worker.client.send("evaluate", expression=expression, frameId=frame, context="watch")
     program.child.wait_for(f"stuck {name}")

@@ -1,4 +1,4 @@
-"""Breakpoints in the program's files whatever their names, and the source of code that has none."""
+"""Breakpoints in files of the program with any name, and the source of code that has no file."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ NAMES = (
     *("queue", "Queue", "socket", "weakref", "_weakrefset", "linecache", "threading", "dis", "io", "codecs", "types"),
     *("contextlib", "inspect", "traceback", "pydevd", "pydevd_api", "pydevconsole", "_pydev_log", "sitecustomize"),
 )
-"""Names of files that debugpy takes, or has taken, for those of the standard library or for its own."""
+"""Names of files that debugpy considers, or has considered, part of the standard library or of debugpy."""
 
 FILE = """\
 def double(number):
@@ -36,7 +36,7 @@ held("end")
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[Path]:
-    """The files of the package kit beside the program."""
+    """Return the files of the package `kit` beside the program."""
     paths = [tmp_path / "kit" / f"{name}.py" for name in NAMES]
     paths[0].parent.mkdir()
     for path in paths:

@@ -1,4 +1,4 @@
-"""A program does not see its agent: threads, descriptors, environment and warnings are what they are without it."""
+"""A program does not see its agent: threads, descriptors, environment and warnings are the same as without it."""
 
 import os
 import sys
@@ -68,7 +68,7 @@ over.set()
 def test_a_program_does_not_see_it(
     tmp_path: Path, packages: Path | None, children: ExitStack, has_session: bool, debugpy_is_too_old: bool
 ) -> None:
-    """`has_session`: a session has ended before the program looks."""
+    """With `has_session`, a session has ended before the program checks."""
     if has_session and debugpy_is_too_old:
         pytest.skip("this debugpy cannot debug it")
     os.mkfifo(tmp_path / "go")
@@ -84,7 +84,7 @@ def test_a_program_does_not_see_it(
     plain = children.enter_context(Child(command, tmp_path / "plain.log", environment))
     (tmp_path / "go").write_text("")
     assert plain.wait() == 0, plain.output
-    # The parent's lines come beside those of the child that it has forked.
+    # The lines of the parent and of its forked child come in any order.
     assert sorted(program.child.output.splitlines()) == sorted(plain.output.splitlines())
     assert "apple" in plain.output
     assert plain.output.count("multi-threaded") == (sys.version_info >= (3, 12))

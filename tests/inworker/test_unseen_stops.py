@@ -31,7 +31,7 @@ def test_only_a_thread_without_frames_is_resumed(start: Callable[..., tuple[Ente
     assert worker.frames(thread)[0]["name"] == "work"
     frame = worker.frames(thread)[0]["id"]
     assert worker.client.request("evaluate", expression="total", frameId=frame)["result"] == "0"
-    # All its frames are hidden, as those of library code are with justMyCode.
+    # All its frames are hidden, as library code is with justMyCode.
     hide = "setattr(d.cmd_factory, '_iter_visible_frames_info', lambda *_: iter(()))"
     show = "vars(d.cmd_factory).pop('_iter_visible_frames_info')"
     resume = f"d.raydap.threads.resume_unseen({thread})"

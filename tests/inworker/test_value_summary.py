@@ -1,4 +1,4 @@
-"""What real workers say of values that are compared."""
+"""Summaries of values that are compared, from real workers."""
 
 import json
 from collections.abc import Callable

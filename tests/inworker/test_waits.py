@@ -1,4 +1,4 @@
-"""A process says what its threads wait for, by its debugger and by its agent."""
+"""A process reports what its threads wait for, by its debugger and by its agent."""
 
 import json
 import socket
@@ -14,7 +14,7 @@ from support.entered import EnteredWorker
 
 Start = Callable[..., tuple[EnteredWorker, Debuggee]]
 
-# One thread keeps the lock, the main thread waits for it, and a third one for the end of the first.
+# One thread keeps the lock, the main thread waits for the lock, and a third one for the end of the first.
 PROGRAM = """\
 import threading
 
@@ -43,7 +43,7 @@ wait()
 
 
 def checked(told: dict[str, Any]) -> bool:
-    """Whether all of them wait; then they have to say so."""
+    """Return whether all threads are blocked. If so, check what they report to wait for."""
     threads = {each["name"]: each for each in told["threads"]}
     main, keeper, joiner = (threads[name] for name in ("MainThread", "keeper", "joiner"))
     if any(each["activity"] != "blocked" for each in (main, keeper, joiner)):
@@ -54,7 +54,7 @@ def checked(told: dict[str, Any]) -> bool:
     return True
 
 
-def test_an_attached_worker_says_what_its_threads_wait_for(start: Start) -> None:
+def test_an_attached_worker_reports_what_its_threads_wait_for(start: Start) -> None:
     worker, debuggee = start(PROGRAM.format(first="breakpoint()"))
     _, _, thread = worker.stop()
     assert worker.call(calls.resume_thread(thread)) == ""
@@ -82,13 +82,13 @@ def by_agent(program: PreparedProgram, **question: Any) -> dict[str, Any]:
     return told
 
 
-def test_an_agent_says_what_the_threads_wait_for(tmp_path: Path, packages: Path | None, children: ExitStack) -> None:
+def test_an_agent_reports_what_the_threads_wait_for(tmp_path: Path, packages: Path | None, children: ExitStack) -> None:
     program = PreparedProgram.start(PROGRAM.format(first=""), tmp_path, packages, children)
     program.called().close()
     program.child.wait_for("waits")
     while not checked(by_agent(program, stack=True, waits=True)):
         pass
     assert all("wait" not in each for each in by_agent(program, stack=True)["threads"])
-    # It ends with the answer under way.
+    # The program ends while its agent is answering.
     ask(program, evaluate="done.set()", seconds=5.0)
     assert program.child.wait() == 0

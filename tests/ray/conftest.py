@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything in this directory needs Ray."""
+    """Mark every test in this directory as one that needs Ray."""
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.ray)
@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def run_driver(cluster: Cluster, run_program: Callable[..., Child]) -> Callable[..., Child]:
-    """Like `run_program`, with the cluster's address in the environment."""
+    """Return `run_program` with the cluster's address in the environment."""
 
     def run(program: Path | str, *args: str, env: dict[str, str] | None = None, **more: object) -> Child:
         return run_program(program, *args, env={"RAY_ADDRESS": cluster.address, **(env or {})}, **more)
@@ -34,7 +34,7 @@ def run_driver(cluster: Cluster, run_program: Callable[..., Child]) -> Callable[
 
 @pytest.fixture
 def attach(client: Client, cluster: Cluster) -> Callable[..., Client]:
-    """`attach(**arguments)` starts the session of `client` on the cluster, as an editor does, and returns `client`."""
+    """Return `attach(**arguments)`, which starts the session of `client` on the cluster and returns `client`."""
 
     def start(**arguments: object) -> Client:
         return attach_to(client, cluster, **arguments)
@@ -44,7 +44,7 @@ def attach(client: Client, cluster: Cluster) -> Callable[..., Client]:
 
 @pytest.fixture(scope="module")
 def machines() -> Iterator[TwoMachines]:
-    """A cluster of two machines for each file, because sessions leave workers of theirs there."""
+    """Yield a cluster of two machines, a new one for each file because sessions leave their workers there."""
     if lacking := two_machines.missing():
         pytest.skip(lacking)
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Threads that Ray makes in C++: each of their stops is shown, read and continued once."""
+"""Threads that Ray creates in C++: each of their stops is shown, inspected and continued once."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -53,7 +53,7 @@ pytestmark = pytest.mark.core
 
 
 class Play:
-    """The program with breakpoints at PLACES, in a session that has launched it."""
+    """A session that has launched the program, with breakpoints at PLACES."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -67,7 +67,7 @@ class Play:
 
 
 class AttachedPlay(Play):
-    """The same in a session that has attached: each actor is debugged by its adapter from a breakpoint() on."""
+    """A session that has attached: each actor is debugged by its adapter after a breakpoint()."""
 
     def __init__(self, client: Client, driver: Child) -> None:
         super().__init__(client)
@@ -101,7 +101,7 @@ def play(
     return AttachedPlay(client, run_driver(program))
 
 
-def test_threads_of_an_actor_and_of_a_concurrency_group_stop_and_run_on(play: Play) -> None:
+def test_threads_of_an_actor_and_of_a_concurrency_group_stop_and_continue(play: Play) -> None:
     play.begin()
     three_threads_of_an_actor_stop_at_one_line_twice(play.client)
     play.begin()

@@ -1,5 +1,8 @@
-"""Actors that are reached through their agents: those that Ray starts again, those that outlive their driver, one that
-is debugged again and again, and a coroutine that waited when raydap came."""
+"""Actors that are reached through their agents.
+
+There are actors that Ray starts again, actors that outlive their driver, an actor that is debugged repeatedly, and a
+coroutine that was waiting when raydap attached.
+"""
 
 import json
 import os
@@ -110,19 +113,22 @@ print("result: " + str(ray.get(running)))
 SESSIONS = 15
 SETTLED = 10
 GROWTH = 1_000_000
-"""Bytes that the worker may grow by after so many sessions. It has grown by 2.3 MB until then, because the threads of a
-session use other parts of the memory each time; of what one would leave for ever, 0.2 MB would show."""
+"""The bytes that the worker may grow between session SETTLED and session SESSIONS.
+
+Before, it has grown by 2.3 MB, because the threads of each session use other parts of the memory. If each session left
+0.2 MB behind, the test would fail.
+"""
 
 
 class Job:
-    """A prepared program whose actor tells of itself."""
+    """A prepared program whose actor reports its own state."""
 
     def __init__(self, cluster: Cluster, folder: Path, source: str, children: ExitStack) -> None:
         self.folder, self.source = folder, source
         self.program = folder / "program.py"
         self.program.write_text(source)
         os.mkfifo(folder / "seen")
-        self.seen = os.open(folder / "seen", os.O_RDWR | os.O_NONBLOCK)  # So it has no end.
+        self.seen = os.open(folder / "seen", os.O_RDWR | os.O_NONBLOCK)  # O_RDWR: no end of file.
         children.callback(os.close, self.seen)
         command = [sys.executable, "-m", "raydap", "run", str(self.program)]
         self.child = Child(command, folder / "program.log", {"RAY_ADDRESS": cluster.address}, folder)
@@ -155,7 +161,7 @@ def test_many_sessions_leave_nothing_in_a_worker(
             go_on(client, stop)
         client.wait_event("stopped")
         client.request("disconnect")
-        for _ in range(1000):  # The worker is still being let go.
+        for _ in range(1000):  # The worker may still be detaching.
             state = job.state()
             if state["threads"] == untouched["threads"]:
                 break

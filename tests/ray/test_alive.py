@@ -1,4 +1,4 @@
-"""Who asks for all workers sees those that run without a debugger, too, with what they run (docs/requests.md)."""
+"""A client that requests all workers also gets those without a debugger, with what they run (docs/requests.md)."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -50,7 +50,7 @@ print("result: done")
 """
 
 
-def test_everybody_is_listed_with_what_it_runs(
+def test_all_workers_are_listed_with_what_they_run(
     attach: Callable[..., Client], run_driver: Callable[..., Child], cluster: Cluster, tmp_path: Path
 ) -> None:
     client = attach(autoAttach=False)
@@ -70,7 +70,7 @@ def test_everybody_is_listed_with_what_it_runs(
     assert len({worker["pid"] for worker in [*shown, program, trainer]}) == 5
     assert {worker["agent"] for worker in [*shown, program, trainer]} == {False}
 
-    # A worker that ran a task is kept for others, and runs nothing then.
+    # Ray keeps a worker that has run a task for later tasks. It is idle then.
     (tmp_path / "tasks").touch()
     keys = {worker["key"] for worker in shown[:2]}
     everybody.wait(lambda all_: all(all_.workers[key]["label"] == "idle" for key in keys))
@@ -82,7 +82,7 @@ def test_everybody_is_listed_with_what_it_runs(
     states = everybody.history[trainer["key"]]
     others = [state for state in states if state != "alive"]
     assert others[:5] == ["paused", "attaching", "running", "stopped", "detached"]
-    # On a busy machine Ray may list the worker as paused for longer than raydap expects after a detach.
+    # On a busy machine, Ray may list the worker as paused for longer than raydap expects after a detach.
     assert set(others[5:]) <= {"paused", "detached"}
     assert states[-1] == "alive"
 
@@ -101,7 +101,7 @@ def test_everybody_is_listed_with_what_it_runs(
     assert problems(client) == []
 
 
-def test_who_does_not_ask_for_all_is_told_of_paused_ones_only(
+def test_a_request_without_all_lists_paused_workers_only(
     attach: Callable[..., Client], run_driver: Callable[..., Child], tmp_path: Path
 ) -> None:
     client = attach(autoAttach=False)
@@ -143,7 +143,7 @@ def test_a_worker_with_an_agent_is_attached_when_a_client_wants_it(
     client: Client, cluster: Cluster, tmp_path: Path
 ) -> None:
     program = tmp_path / "program.py"
-    # Ray runs the workers in folders of their own.
+    # Ray runs each worker in a folder of its own.
     program.write_text(WITHOUT_A_STOP.replace('"end"', repr(str(tmp_path / "end"))))
     where = {"dashboard": cluster.dashboard, "program": str(program), "env": {"RAY_ADDRESS": cluster.address}}
     client.start_session("launch", where, filters=["uncaught"])
@@ -165,7 +165,7 @@ def test_a_worker_with_an_agent_is_attached_when_a_client_wants_it(
     assert everybody.history[key][-8:] == ["attaching", "running", "detached", "alive"] * 2
     assert everybody.workers[key]["problem"] == ""
 
-    # What is attached can be stopped, though no breakpoint is set.
+    # An attached worker can be stopped by a breakpoint that is set later.
     client.request("raydap/attach", workers=[key])
     everybody.one("Trainer.train", "running")
     line = next(number for number, text in enumerate(program.read_text().splitlines(), 1) if "# a step" in text)

@@ -1,4 +1,4 @@
-"""Workers that nobody has prepared, and that never call breakpoint(): what `"reach": "any"` does (docs/usage)."""
+"""Workers that are not prepared and never call breakpoint(), with `"reach": "any"` (docs/usage)."""
 
 import sys
 from collections.abc import Callable
@@ -96,7 +96,7 @@ print(f"wrong: {wrong + sum(ray.get(calls))}")
 
 
 AT_ONCE = "sys.remote_exec" if hasattr(sys, "remote_exec") else "gdb"
-"""The way to a task whose main thread runs Python."""
+"""The way of starting an agent in a task whose main thread is running Python."""
 
 
 @pytest.fixture(autouse=True)
@@ -106,14 +106,14 @@ def _gdb() -> None:
 
 @pytest.fixture
 def bridge(children: ExitStack, tmp_path: Path) -> Bridge:
-    """One that tells by which way it has reached a worker."""
+    """Return a bridge that logs by which way it has reached a worker."""
     started = Bridge.start(tmp_path / "bridge.log", "-v")
     children.callback(started.end)
     return started
 
 
 class Play:
-    """The program with these of its actors and tasks, and a client that is attached to its cluster."""
+    """A running program with some of its actors and tasks, and a client that is attached to the cluster."""
 
     def __init__(self, driver: Child, client: Client, program: Path) -> None:
         self.driver = driver
@@ -121,7 +121,7 @@ class Play:
         self.program = program
 
     def set_breakpoints(self, *comments: str) -> None:
-        """At the lines with these comments, and no others."""
+        """Set breakpoints at the lines with these comments, and remove all others."""
         text = self.program.read_text().splitlines()
         lines = [
             number for number, line in enumerate(text, 1) if line.endswith(tuple(f"# {each}" for each in comments))
@@ -131,12 +131,12 @@ class Play:
         self.client.request("setBreakpoints", source={"path": str(self.program)}, breakpoints=wanted)
 
     def stop(self) -> tuple[str, int]:
-        """The function and the thread of the next stop."""
+        """Wait for the next stop, and return its function and its thread."""
         stop = self.client.wait_event("stopped")
         return user_frames(self.client, stop)[0]["name"], stop["threadId"]
 
     def end(self) -> None:
-        """The program has to end as if nobody had debugged it."""
+        """Let the program end, and check that debugging has not changed its result."""
         (self.program.parent / "end").touch()
         self.set_breakpoints()
         self.client.request("raydap/continue")
@@ -151,7 +151,7 @@ def play(attach: Callable[..., Client], run_driver: Callable[..., Child], tmp_pa
         program = tmp_path / "program.py"
         program.write_text(PROGRAM)
         driver = run_driver(program, str(tmp_path), *names)
-        # A stop before that would keep it from starting the others.
+        # An earlier stop would keep the program from starting the others.
         driver.wait_for("running")
         return Play(driver, attach(reach="any", **arguments), program)
 
@@ -166,7 +166,7 @@ ONE_BY_ONE = {
     "loop": ("loop", "loop", "loop"),
     "sleeper": ("sleeper", "sleeper", "sleeper"),
 }
-"""For each actor or task of PROGRAM: what raydap calls it, the comment at its line, and the function there."""
+"""For each actor or task of PROGRAM: raydap's name for it, the comment at its line, and the function there."""
 
 
 @pytest.mark.parametrize("names", [("Idler", "Pool", "Waiter", "sleeper"), ("Busy",), ("loop",)])
@@ -238,8 +238,8 @@ def test_a_worker_that_waits_for_a_lock(play: Callable[..., Play], bridge: Bridg
 
 
 def way(bridge: Bridge, everybody: Everybody, label: str) -> str:
-    """By which way the worker that runs this has got its agent."""
+    """Return by which way the worker with this label has got its agent."""
     states = ("stopped", "running")
     (key,) = everybody.wait(lambda all_: [each["key"] for state in states for each in all_.here(label, state)])
-    # Its agent may call before gdb has ended.
-    return bridge.child.wait_for(f"agent of {key}: by (.*)\n").group(1)
+    # Its agent may connect before gdb has ended.
+    return bridge.child.wait_for(f"started an agent in {key} by (.*)\n").group(1)

@@ -63,11 +63,11 @@ def test_all_arrive_at_a_barrier(client: Client, cluster: Cluster, tmp_path: Pat
         assert (len(group["members"]), group["value"]) == (4, str(step))
         client.request("raydap/continue")
 
-    # Nobody is shown, and the progress says who is missing, and where that one is.
+    # No stop is shown, and the progress names the missing worker and its line.
     behind = line_of(PROGRAM, "# the first is behind")
     progress = client.wait_event("progressStart", lambda body: "Barrier at program.py" in body["title"])
     pids = {int(rank): int(pid) for rank, pid in re.findall(r"pid of (\d): (\d+)", output(client))}
-    # raydap numbers actors in the order of their pids, and the system may have begun again with low ones.
+    # raydap numbers actors in the order of their pids, which the system may have started again from low ones.
     numbers = {rank: sorted(pids.values()).index(pid) for rank, pid in pids.items()}
     first = numbers.pop(0)
     wanted = {
@@ -105,7 +105,7 @@ def launch(client: Client, cluster: Cluster, program: Path, breakpoints: list[di
 
 
 def numbers_in(label: str) -> set[int]:
-    """Those of `Trainer{0-2,4}`."""
+    """Return the numbers in a label such as `Trainer{0-2,4}`."""
     ranges = [each.split("-") for each in label.removeprefix("Trainer{").removesuffix("}").split(",")]
     return {number for each in ranges for number in range(int(each[0]), int(each[-1]) + 1)}
 

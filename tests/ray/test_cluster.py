@@ -1,4 +1,4 @@
-"""The fixtures of this directory do what the tests here rely on."""
+"""The fixtures of this directory do what the tests rely on."""
 
 import json
 import urllib.request
@@ -21,7 +21,7 @@ def test_a_driver_runs_on_the_cluster_of_the_session(run_driver: Callable[..., C
 
 
 def test_the_dashboard_knows_the_head_node_by_its_loopback_address(cluster: Cluster) -> None:
-    """Other tests add nodes to the cluster, which Ray lists also after their end."""
+    """Other tests add nodes to the cluster, and Ray lists these even after they have ended."""
     with urllib.request.urlopen(f"{cluster.dashboard}/api/v0/nodes") as answer:
         nodes = json.load(answer)["data"]["result"]["result"]
     assert [node["node_ip"] for node in nodes if node["is_head_node"]] == [cluster.host]

@@ -50,7 +50,7 @@ def output(client: Client, category: str) -> str:
 
 
 def run_from_a_copy(project: Path) -> None:
-    """Give the driver's workers a working_dir. They import the module from there, but have the task's code from the driver."""
+    """Give the driver's workers a working_dir, from which they import the module. The task's code is the driver's."""
     (project / "driver.py").write_text(
         DRIVER.replace("ray.init()", 'ray.init(runtime_env={"working_dir": "."})')
         .replace("import halving\n", "")

@@ -66,7 +66,7 @@ def test_a_driver_that_is_killed_takes_its_workers_with_it_in_one_line(
     assert problems(client) == []
 
 
-def test_a_killed_worker_is_told_with_its_name_and_rays_reason(
+def test_a_killed_worker_is_reported_with_its_name_and_rays_reason(
     attach: Callable[..., Client], run_driver: Callable[..., Child]
 ) -> None:
     client = attach()

@@ -1,4 +1,4 @@
-"""`make demo` does what it says, and leaves nothing behind that it does not name."""
+"""`make demo` works as it prints, and leaves nothing behind that it does not print."""
 
 import re
 import signal
@@ -42,7 +42,7 @@ def test_ctrl_c_ends_everything_it_started(run_program: Callable[..., Child]) ->
     assert "Traceback" not in walk.output
 
 
-def test_keep_leaves_a_bridge_to_connect_to_and_says_how_to_end_it(
+def test_keep_leaves_a_bridge_to_connect_to_and_prints_how_to_end_it(
     run_program: Callable[..., Child], connect_to: Callable[[str, int], Client]
 ) -> None:
     walk = run_program(WALK, "--keep", "--workers=1")

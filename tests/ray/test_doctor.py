@@ -1,4 +1,4 @@
-"""`raydap doctor` on real clusters: in order, and with each kind of fault."""
+"""`raydap doctor` on real clusters: a healthy one, and each kind of fault."""
 
 import asyncio
 import json
@@ -111,7 +111,7 @@ open("fifo").read()
 
 
 def doctor(*options: str, env: dict[str, str] | None = None) -> tuple[int, list[dict[str, Any]]]:
-    """The exit code, and what it finds."""
+    """Run the doctor, and return its exit code and its findings."""
     command = [*RAYDAP, "doctor", "--json", *options]
     ended = subprocess.run(command, env=clean_environment(env or {}), capture_output=True, timeout=WAIT, check=False)
     return ended.returncode, json.loads(ended.stdout or ended.stderr)
@@ -127,7 +127,7 @@ def one_of(findings: list[dict[str, Any]], check: str, *severities: str) -> dict
 
 
 def until(cluster: Cluster, done: Callable[[list[dict[str, Any]]], bool], *options: str) -> list[dict[str, Any]]:
-    """Asks again until it finds what is awaited, because Ray's lists lag."""
+    """Run the doctor until its findings are as expected, because Ray's lists lag."""
     deadline = time.monotonic() + WAIT
     while not done(found := doctor("--dashboard", cluster.dashboard, *options)[1]):
         assert time.monotonic() < deadline, found
@@ -136,7 +136,7 @@ def until(cluster: Cluster, done: Callable[[list[dict[str, Any]]], bool], *optio
 
 @pytest.fixture
 def bridge(children: ExitStack, tmp_path: Path) -> Bridge:
-    """A bridge with the command line by which the doctor recognises raydap."""
+    """Return a bridge with the command line by which the doctor recognises raydap."""
     started = Bridge.start_as_command(tmp_path / "bridge.log")
     children.callback(started.end)
     return started
@@ -153,11 +153,11 @@ def test_a_healthy_cluster_is_in_order_and_its_paused_worker_unharmed(
     code, findings = doctor("--dashboard", cluster.dashboard)
     faults = [one for one in findings if one["severity"] in ("warning", "error", "skipped")]
     assert (code, faults) == (0, [])
-    assert "1 of all paused" in of(findings, "dashboard")[0][1]
-    assert of(findings, "debug-port") == [("ok", "Something listens at the debug port of each worker that has one.")]
+    assert "1 of them paused" in of(findings, "dashboard")[0][1]
+    assert of(findings, "debug-port") == [("ok", "A process listens at the debug port of each worker that has one.")]
     assert of(findings, "other-debugger") == [("ok", "No debugger is connected to a worker.")]
     assert [severity for severity, _ in of(findings, "route")] == ["ok"]
-    # Had it connected to the debug port, nobody could attach now.
+    # If the doctor had connected to the debug port, a later attach would fail.
     client = attach()
     stop = client.wait_event("stopped")
     (tmp_path / "nobody.py").write_text("x = 1\n")
@@ -187,7 +187,7 @@ def test_nothing_is_started_on_nodes_if_that_is_not_wanted(cluster: Cluster) -> 
     code, findings = doctor("--dashboard", cluster.dashboard, "--no-nodes")
     assert code == 0
     assert surveys() == before
-    # What is on this machine is looked at without Ray.
+    # This machine is inspected without Ray.
     assert [severity for severity, _ in of(findings, "debugpy")] == ["ok"]
 
 
@@ -206,13 +206,13 @@ def test_a_cluster_that_wants_a_token(tmp_path: Path) -> None:
     with Cluster(num_cpus=1, network="127.81", env=right) as wary:
         code, findings = doctor("--dashboard", wary.dashboard, env=home)
         assert code == 1
-        assert "wants a token" in one_of(findings, "token", "error")["what"]
+        assert "requires a token" in one_of(findings, "token", "error")["what"]
         code, findings = doctor("--dashboard", wary.dashboard, env={**home, "RAY_AUTH_TOKEN": "b" * 63})
         assert code == 1
         assert "refuses the token" in one_of(findings, "token", "error")["what"]
-        # The nodes are asked with the token, although the environment does not say that one is wanted.
+        # The nodes are queried with the token, although the environment does not state that the cluster requires one.
         code, findings = doctor("--dashboard", wary.dashboard, env={**home, "RAY_AUTH_TOKEN": "a" * 64})
-        assert of(findings, "token") == [("ok", "The cluster takes the token.")]
+        assert of(findings, "token") == [("ok", "The cluster accepts the token.")]
         assert code == 0, findings
         assert [severity for severity, _ in of(findings, "nodes")] == ["ok"]
 
@@ -254,20 +254,20 @@ def test_a_breakpoint_in_a_file_that_the_job_runs_a_copy_of(
     copy, unreached = by_line
     assert copy["what_to_do"] == f'"workspaceFolder": "{project}"'
     assert "working_dir_files/_ray_pkg_" in copy["what"]
-    assert "Its text is not" not in copy["why"]
-    assert "no debugger and no agent is there" in unreached["what"]
+    assert "The copy differs" not in copy["why"]
+    assert "neither a debugger nor an agent" in unreached["what"]
     assert unreached["what_to_do"] == "raydap run packed.py"
     moved = [one["what"] for one in findings if one["subject"] == "steps.py:5" and one["severity"] == "note"]
     assert moved[0] == "Line 5 of steps.py has no code: debuggers stop at line 4 instead."
     module.write_text(f"# Changed.\n{MODULE}")
     _, findings = doctor(*options)
-    assert any("Its text is not that of your file" in one["why"] for one in findings)
+    assert any("The copy differs from your file" in one["why"] for one in findings)
 
 
 def test_a_prepared_job_with_misspelt_variables(
     cluster: Cluster, run_program: Callable[..., Child], tmp_path: Path
 ) -> None:
-    """Which processes have an agent and why, and how the variables are spelt."""
+    """Check which processes have an agent and why, and how the variables are spelt."""
     program = tmp_path / "prepared.py"
     program.write_text(PREPARED)
     os.mkfifo(tmp_path / "fifo")
@@ -283,7 +283,7 @@ def test_a_prepared_job_with_misspelt_variables(
 
 
 def check_reasons(told: list[tuple[str, str]], processes: list[str]) -> None:
-    """The reasons of the driver, of an actor, and of an actor that is free of raydap."""
+    """Check the reasons of the driver, of an actor, and of an actor with RAYDAP=off."""
     reasons = [[what.partition(":")[0] for _, what in told if process in what] for process in processes]
     assert reasons == [
         ["With an agent, because `raydap run` has started the program, or it has the variables of `raydap prepare`"],
@@ -327,7 +327,7 @@ def test_breakpoints_of_rays_old_debugger(
         assert (row.path, row.line) == (str(program), line)
         assert (row.host, row.external) == ((place.host, True) if place is legacy_cluster else ("127.0.0.1", False))
         assert ("KeyError" in row.traceback) == (mark == "# fails")
-        # Who connects gets a prompt of pdb, and what it says last.
+        # A client gets a prompt of pdb, and later the last output.
         with socket.create_connection((row.host, row.port), timeout=WAIT) as pdb:
             said = b""
             while not said.endswith(b"(Pdb) "):

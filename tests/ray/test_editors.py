@@ -1,4 +1,4 @@
-"""Editors on real Ray, configured exactly as the documentation says."""
+"""Editors on real Ray, configured exactly as the documentation describes."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -36,7 +36,7 @@ def attach(arguments: dict[str, Any]) -> Step:
 
 
 def moved(configuration: dict[str, Any], port: int, dashboard: str) -> dict[str, Any]:
-    """A configuration of the documentation, for a bridge and a cluster elsewhere."""
+    """Return a configuration of the documentation with another port and another cluster."""
     assert (configuration["debugServer"], configuration["dashboard"]) == (pages.PORT, pages.DASHBOARD)
     return {**configuration, "debugServer": port, "dashboard": dashboard}
 

@@ -1,4 +1,4 @@
-"""Filters and maxWorkers: what they leave out stays paused for somebody else."""
+"""Filters and maxWorkers: workers that they exclude stay paused for other sessions."""
 
 import json
 import threading
@@ -56,7 +56,7 @@ print("result: " + str(ray.get([once.remote(number) for number in range(3)])))
 
 
 def wait_paused(cluster: Cluster, count: int) -> None:
-    """Waits until so many workers are listed as paused."""
+    """Wait until this many workers are listed as paused."""
     url = f"{cluster.dashboard}/api/v0/workers?{urllib.parse.urlencode(_PAUSED)}"
     while True:
         with urllib.request.urlopen(url) as answer:
@@ -71,7 +71,8 @@ def test_each_filter_attaches_to_its_own(
     driver = run_driver(MIXED)
     job = driver.wait_for(r"job (\w+)")[1]
     wait_paused(cluster, 3)
-    # A worker that a filter let through by mistake would be let go of with that session, and be missing in its own.
+    # If a filter let a wrong worker through, its session would detach the worker, which would then miss in its own
+    # session.
     for filters, name, what in (
         ({"actor": "Appl?"}, r"Apple \d+ · hold", "apple"),
         ({"task": "peel", "node": cluster.host}, "peel", "peel"),

@@ -1,4 +1,4 @@
-"""Finding the cluster: what names it, what is wrong with it, and tokens."""
+"""Finding the cluster: how it is named, errors in the name, and tokens."""
 
 import contextlib
 import getpass
@@ -77,7 +77,7 @@ def another() -> Iterator[Cluster]:
 
 @pytest.fixture
 def hidden(tmp_path: Path, children: ExitStack) -> Callable[..., Child]:
-    """`hidden(source, *args)` runs a program that sees no processes but its own, so no other clusters."""
+    """Return `hidden(source, *args)`. It runs a program that sees only its own processes, and so no other clusters."""
     hide = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
     if os.getuid() != 0:
         hide[1:1] = ["--user", "--map-root-user"]
@@ -88,7 +88,7 @@ def hidden(tmp_path: Path, children: ExitStack) -> Callable[..., Child]:
         path = tmp_path / "hidden.py"
         path.write_text(source)
         child = Child([*hide, sys.executable, str(path), *args], tmp_path / "hidden.log")
-        # The first process of a namespace heeds no polite signal.
+        # The first process of a pid namespace ignores SIGTERM.
         children.callback(child.end, 0)
         return child
 
@@ -97,7 +97,7 @@ def hidden(tmp_path: Path, children: ExitStack) -> Callable[..., Child]:
 
 @contextlib.contextmanager
 def web_server(answer: bytes) -> Iterator[str]:
-    """The URL of a server that answers everything with this page."""
+    """Yield the URL of a server that answers every request with this page."""
 
     class Page(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -125,7 +125,7 @@ def closed_port() -> Iterator[int]:
 
 
 def refusal(client: Client, **arguments: object) -> str:
-    """Tries to attach; returns what the user is told."""
+    """Try to attach, and return the error message."""
     with pytest.raises(RequestFailed) as failed:
         client.request("attach", **arguments)
     assert problems(client) == []
@@ -140,7 +140,7 @@ def test_a_dashboard_that_is_none(client: Client, cluster: Cluster) -> None:
     for page in (b"<html>welcome</html>", b'{"greeting": "hello"}', b"[1, 2]"):
         with web_server(page) as url:
             assert "[raydap 2003]" in refusal(client, dashboard=url)
-    # The same connection is good for the right one.
+    # The same connection can be used for the right one.
     client.request("attach", dashboard=cluster.dashboard)
 
 
@@ -155,7 +155,8 @@ def test_of_several_clusters_none_is_taken_and_each_is_listed(
     for arguments in ({}, {"dashboard": "auto"}):
         told = refusal(client, **arguments)
         assert "[raydap 2008]" in told
-        assert "Ray clusters of yours run on this machine" in told
+        assert told.startswith("You run ")
+        assert "Ray clusters on this machine; name the one to debug" in told
         for known, runs in ((cluster, "runs one_stop.py"), (another, "no job runs")):
             (line,) = [line for line in told.splitlines() if known.dashboard in line]
             assert line.startswith(f'  "dashboard": "{known.dashboard}" (by {getpass.getuser()}, since ')
@@ -170,7 +171,7 @@ def test_of_several_clusters_none_is_taken_and_each_is_listed(
     assert ended.returncode == 1
     assert f"\n  --dashboard {another.dashboard} (by " in ended.stderr.decode()
 
-    # The same connection is good for the one that is named.
+    # The same connection can be used for the named one.
     attach = client.send("attach", dashboard=cluster.dashboard)
     client.wait_event("initialized", unless=attach)
     client.request("configurationDone")
@@ -196,7 +197,7 @@ def test_the_only_cluster_of_this_user_is_taken(
 def test_a_cluster_of_another_user_is_never_taken(
     hidden: Callable[..., Child], connect_to: Callable[[str, int], Client]
 ) -> None:
-    """A process with a raylet's command line plays it: another user's Ray cannot be run where Python is private."""
+    """A process with a raylet's command line stands for it: another user cannot run Ray in a private Python."""
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         program = shutil.copy("/bin/sh", os.path.join(folder, "raylet"))
@@ -205,7 +206,7 @@ def test_a_cluster_of_another_user_is_never_taken(
         client = connect_to(host, int(port))
         client.request("initialize", adapterID="raydap")
         told = refusal(client)
-    assert told.startswith("You have started no Ray cluster on this machine; name one of nobody if you may debug it:")
+    assert told.startswith("No Ray cluster on this machine is yours; to debug one of nobody, name it:")
     assert '"dashboard": "10.255.0.1:6379" (by nobody, since ' in told
     assert told.endswith("[raydap 2008]")
 
@@ -217,8 +218,10 @@ def test_the_cluster_of_a_launched_program_is_the_one_that_it_has_started(
     connect_to: Callable[[str, int], Client],
     run_program: Callable[..., Child],
 ) -> None:
-    """Not a newer one, where the driver of another program is paused. Newer Ray makes a token in the home folder for
-    what `ray.init()` starts, and raydap sends it from there."""
+    """The cluster is not a newer one, in which the driver of another program is paused.
+
+    Newer Ray creates a token in the home folder for a cluster that `ray.init()` starts, and raydap sends this token.
+    """
     # Short and under /tmp: Ray puts Unix sockets below it, whose paths are limited to 107 bytes.
     temp = tempfile.mkdtemp(prefix="raydap-", dir="/tmp")
     children.callback(shutil.rmtree, temp, ignore_errors=True)
@@ -276,7 +279,7 @@ def test_a_cluster_that_wants_a_token_and_then_goes_away(
     address, dashboard = cluster.wait_for(r"cluster (\S+) (\S+)").groups()
 
     def client_with(token: str) -> Client:
-        # Its home is empty, so that no token of the user's own is found.
+        # Its home folder is empty, so that raydap finds no token of the user who runs the tests.
         env = {"RAY_AUTH_TOKEN": token, "HOME": str(tmp_path)}
         bridge = Bridge.start(tmp_path / f"bridge-{len(token)}.log", env=env)
         children.callback(bridge.end)

@@ -70,13 +70,13 @@ def test_it_stops_in_a_child_of_an_attached_worker(
     assert {evaluate(client, stop, "os.getppid()") for stop in stops} == parents
     assert len(parents) == 2
     for stop in stops:
-        client.send("continue", threadId=stop["threadId"])  # The child may end before it has answered.
+        client.send("continue", threadId=stop["threadId"])  # The child may end before it has sent the response.
     assert driver.wait() == 0, driver.output
     assert "result: [42, 42]" in driver.output
 
 
 @pytest.mark.core
-def test_it_does_nothing_in_a_child_of_a_worker_that_was_let_go(
+def test_it_does_nothing_in_a_child_of_a_detached_worker(
     attach: Callable[..., Client], run_driver: Callable[..., Child]
 ) -> None:
     client = attach()
@@ -134,14 +134,14 @@ loaders = [Loader.remote(), Loader.remote()]
 calls = [loader.load.remote(sys.argv[1], how) for loader, how in zip(loaders, ("process", "pool"))]
 ray.get([*calls, by_fork.remote(sys.argv[1])])
 """
-"""Workers whose forked children wait in breakpoint(). No debugger is attached to them."""
+"""Workers without a debugger, whose forked children wait in breakpoint()."""
 
 
 @pytest.fixture
 def without_raydap(run_driver: Callable[..., Child], tmp_path: Path, children: ExitStack) -> None:
     def end() -> None:
         families = [tuple(map(int, each.name.split("-")[1:])) for each in tmp_path.glob("fork-*")]
-        # The workers first: they would fork again.
+        # Kill the workers first: they would fork again.
         for pid in [*dict.fromkeys(worker for worker, _ in families), *(child for _, child in families)]:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -166,7 +166,10 @@ def test_children_that_no_debugger_can_attach_to_are_named(cluster: Cluster, tmp
 
 
 def until_named(cluster: Cluster, log: Path, command: str, pattern: str) -> str:
-    """Ask until children of three workers are named, because Ray starts workers when it likes. Return the answer."""
+    """Run the command until its output names children of three workers, because Ray starts workers at any time.
+
+    Return the output.
+    """
     deadline = time.monotonic() + 90
     while True:
         _, text = forked_command([command, "--dashboard", cluster.dashboard], log, {"COLUMNS": "200"})

@@ -1,4 +1,4 @@
-"""`raydap hang` on real programs: what each worker waits for, and who can never go on."""
+"""`raydap hang` on real programs: what each worker waits for, and which workers are deadlocked."""
 
 import json
 import os
@@ -94,7 +94,7 @@ value = ray.get(answer)
 
 
 class Hang:
-    """Programs that hang, and what `raydap hang` says of them."""
+    """Programs that hang, and the output of `raydap hang` about them."""
 
     def __init__(self, cluster: Cluster, folder: Path, children: ExitStack) -> None:
         self.cluster = cluster
@@ -112,13 +112,13 @@ class Hang:
         child.wait_for("waits")
 
     def ask(self, *arguments: str) -> tuple[int, str]:
-        """The exit code and the output, without what differs from run to run."""
+        """Return the exit code and the output, without what differs from run to run."""
         command = ["hang", "--dashboard", self.cluster.dashboard, *arguments]
         code, text = forked_command(command, self.folder / "hang.log")
         return code, re.sub(r" \(pid \d+ on [\d.]+\)", "", text)
 
     def until(self, wanted: Callable[[int, str], Any], *arguments: str) -> tuple[int, str]:
-        """Asks until it says this; Ray's list of tasks is late, and workers need time to get there."""
+        """Run the command until its result is as expected: workers need time, and Ray's list of tasks lags."""
         deadline = time.monotonic() + 90
         while True:
             code, text = self.ask(*arguments)
@@ -144,7 +144,7 @@ def place(code: str, program: str = "") -> str:
 DRIVER = "value = ray.get"
 
 
-def test_a_lock_that_is_never_released_and_resources_that_nobody_has(hang: Hang) -> None:
+def test_a_lock_that_is_never_released_and_resources_that_no_node_has(hang: Hang) -> None:
     hang.start(LOCK_AND_GREEDY)
     at_lock = "        self.lock.acquire()\n\n@ray"
     line = (HEAD + LOCK_AND_GREEDY)[: (HEAD + LOCK_AND_GREEDY).index(at_lock)].count("\n") + 1
@@ -207,7 +207,7 @@ def test_coroutines_that_await_another_actor(hang: Hang) -> None:
 
 @pytest.mark.skipif(not os.access("/proc/self/mem", os.R_OK), reason="py-spy needs to read other processes")
 def test_a_program_without_agents(hang: Hang) -> None:
-    """py-spy sees that they wait, and Ray says which tasks they have begun."""
+    """py-spy shows that the workers wait, and Ray lists the tasks that they have started."""
     hang.start(TWO_ACTORS, prepared=False)
     _, text = hang.until(lambda code, text: code == 4)
     assert text.startswith("Probably a deadlock:\n")

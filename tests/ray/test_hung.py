@@ -157,7 +157,7 @@ def hung(client: Client, cluster: Cluster, children: ExitStack, tmp_path: Path, 
 
 
 @pytest.mark.core
-def test_hung_workers_say_where_and_run_on(hung: Hung, client: Client, tmp_path: Path) -> None:
+def test_hung_workers_are_shown_where_they_hang_and_continue(hung: Hung, client: Client, tmp_path: Path) -> None:
     getter, locker, sleeper, task = (
         hung.everybody.one(label)["key"] for label in ("Getter.get", "Locker.lock_twice", "Sleeper.sleep", "task")
     )

@@ -1,4 +1,4 @@
-"""Threads of a threaded actor that had never run Python when an agent came into it: they stop like any other."""
+"""Threads of a threaded actor that had never run Python when the agent was started: they stop like any other."""
 
 import os
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from support.look import user_frames
 
 THREADS = 6
 
-# All calls are at the line at the same time, so each has a thread of its own.
+# All calls are at the line at the same time, so each has its own thread.
 PROGRAM = f"""\
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""Faults while an agent comes into a worker that nobody has prepared: the worker ends, or two raydaps want it."""
+"""Faults while raydap starts an agent in an unprepared worker: the worker ends, or two raydaps start one."""
 
 import os
 import signal
@@ -56,7 +56,7 @@ def _gdb() -> None:
 
 @pytest.fixture
 def driver(run_driver: Callable[..., Child], tmp_path: Path, children: ExitStack) -> Child:
-    """A program with an idle actor and a busy one; `go` lets it end."""
+    """Return a program with an idle actor and a busy one. It ends after a write to `go`."""
     os.mkfifo(tmp_path / "go")
     started = run_driver(PROGRAM, str(tmp_path / "go"))
     started.wait_for("begun")

@@ -1,4 +1,4 @@
-"""What the language server's rules say of Ray is true of this Ray."""
+"""The statements of the language server's rules about Ray are true of this Ray."""
 
 import re
 import sys
@@ -142,13 +142,13 @@ EXPECTED = [
 ]
 
 
-def test_what_the_rules_say(cluster: Cluster, tmp_path: Path) -> None:
+def test_the_statements_of_the_rules(cluster: Cluster, tmp_path: Path) -> None:
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)
     (tmp_path / "library.py").write_text(LIBRARY)
     with Child([sys.executable, str(path)], tmp_path / "log", {"RAY_ADDRESS": cluster.address}) as child:
         assert child.wait() == 0, child.output
-    # Ray's own log may begin behind a text whose line break follows.
+    # Ray's own log may begin after a text, before the text's line break.
     lines = [re.sub(r"\[\d{4}-\d\d-.*", "", line) for line in child.output.splitlines()]
     begins = {one.split(" ")[0] for one in EXPECTED}
     assert [line for line in lines if line.split(" ")[0] in begins] == EXPECTED

@@ -1,4 +1,4 @@
-"""`launch` of a program that calls no breakpoint(): the editor's breakpoints stop each process that gets there."""
+"""`launch` of a program without breakpoint(): the editor's breakpoints stop each process that reaches them."""
 
 import os
 import select
@@ -65,12 +65,12 @@ PLACES = {
     "# in a thread": 1,
     "# in the driver": 1,
 }
-"""How often each of these lines runs."""
+"""The number of runs of each of these lines."""
 
 RESULT = "result: [4, ('yes', 7), 'async', 'threaded']\n"
 
 ONE_ACTOR = PROGRAM.replace("Plain.remote(7), Async.remote(), Threaded.remote()", "[Plain.remote(7)]")
-"""The same without the other kinds of actors, for what is not about them: each worker costs a second of a processor."""
+"""PROGRAM with one kind of actor, for tests that need no other: each worker costs a second of a processor."""
 
 RESULT_OF_ONE = "result: [4, ('yes', 7)]\n"
 
@@ -106,7 +106,7 @@ def test_conditions_and_logpoints_hold_in_workers(client: Client, launch: Launch
     source = ONE_ACTOR.replace("double(number) + ", "sum(double(n) for n in range(5)) + ")
     program = tmp_path / "program.py"
     launch(source, "# in the driver")
-    # The driver has not got far yet: it starts its first worker seconds later.
+    # The driver is not far yet: it starts its first worker seconds later.
     line = line_of(source, "# in a task, and")
     wanted = [
         {"line": line, "condition": "number == 3"},
@@ -180,7 +180,7 @@ breakpoint()
 
 
 def test_a_breakpoint_of_the_driver_itself_stops_it(launch: Launch) -> None:
-    """Also one in its last line."""
+    """This includes a breakpoint in its last line."""
     client = launch(DRIVER)
     stop = client.wait_event("stopped")
     lines = [stopped_line(client, stop)]
@@ -192,7 +192,7 @@ def test_a_breakpoint_of_the_driver_itself_stops_it(launch: Launch) -> None:
     assert "result: 2" in ended(client)
 
 
-def test_raydap_can_be_told_to_leave_the_program_alone(launch: Launch) -> None:
+def test_raydap_can_be_configured_not_to_debug_the_program(launch: Launch) -> None:
     client = launch(ONE_ACTOR, *PLACES, reach="paused")
     assert RESULT_OF_ONE in ended(client)
     assert bodies(client, "stopped") == []
@@ -259,7 +259,7 @@ def test_setup_hooks_that_fail_do_so_as_without_raydap(
     run_driver: Callable[..., Child],
     tmp_path: Path,
 ) -> None:
-    """raydap logs Ray's reason, which has the traceback of the hook, so this bridge may print one."""
+    """raydap logs Ray's reason, which contains the traceback of the hook, so this bridge may print a traceback."""
     bridge = Bridge.start(tmp_path / "bridge.log")
     children.callback(bridge.child.end)
     client = start(connect_to(bridge.host, bridge.port), cluster, tmp_path, FAILING_HOOKS, "# here")
@@ -301,7 +301,7 @@ def test_a_breakpoint_that_is_set_later_stops_a_running_worker(launch: Launch, t
         stop = client.wait_event("stopped")
         assert "again and again" in stopped_line(client, stop)
         go_on(client, stop)
-    # A worker that runs could stop once more before its breakpoint is gone.
+    # Remove the breakpoint during a stop: a running worker could stop once more before.
     stop = client.wait_event("stopped")
     client.request("setBreakpoints", source={"path": str(program)}, breakpoints=[])
     (tmp_path / "stop").touch()
@@ -312,10 +312,10 @@ def test_a_breakpoint_that_is_set_later_stops_a_running_worker(launch: Launch, t
 KILLED = LONG.replace('print("result: " + str(result))', 'print(result, file=open("done", "w"))')
 
 
-def test_the_program_runs_on_when_raydap_is_killed(
+def test_the_program_continues_when_raydap_is_killed(
     cluster: Cluster, connect_to: Callable[[str, int], Client], children: ExitStack, tmp_path: Path
 ) -> None:
-    """Its worker is stopped just then."""
+    """A worker of the program is stopped at that time."""
     bridge = Bridge.start(tmp_path / "bridge.log")
     children.callback(bridge.child.end)
     os.mkfifo(tmp_path / "done")

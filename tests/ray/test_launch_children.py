@@ -1,4 +1,4 @@
-"""`launch` of a program that starts subprocesses: the editor's breakpoints stop them, too."""
+"""`launch` of a program that starts subprocesses: the editor's breakpoints stop these, too."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -52,7 +52,7 @@ def launch(client: Client, cluster: Cluster, tmp_path: Path) -> Launch:
 
 
 def parents_of_stops(client: Client, *places: str) -> list[str]:
-    """Goes through the stops at these places, in this order; returns the names of the threads."""
+    """Continue through the stops at these places, in this order, and return the names of the threads."""
     found = []
     for place in places:
         stop: dict[str, Any] = client.wait_event("stopped")
@@ -103,7 +103,7 @@ print("result: " + str(ray.get(environment.remote())))
 
 
 def test_a_program_can_start_a_ray_of_its_own(launch: Launch) -> None:
-    """Ray's own Pythons have no agent; they would be attached for this breakpoint, and be found among the threads."""
+    """Ray's own Pythons have no agent. With one they would be attached, and their threads would be listed."""
     client = launch(LOCAL, "# in a worker", env={"RAY_ADDRESS": "local", "RAY_AUTH_MODE": "disabled"})
     assert not parents_of_stops(client, "# in a worker")[0].startswith("child of driver")
     assert "result: []\n" in ended(client)

@@ -1,4 +1,4 @@
-"""F9 and F5: each editor launches a program that calls no breakpoint(), and stops in its actors and in its driver."""
+"""F9 and F5: each editor launches a program without breakpoint(), and stops in its actors and in its driver."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""F9 and F5 in Neovim, configured as its page says: it stops in the actors and in the driver, without breakpoint().
+"""F9 and F5 in Neovim, configured as its page describes: it stops in actors and in the driver, without breakpoint().
 
 No package registry has nvim-dap, so this test needs a copy of it, and is skipped without one.
 """
@@ -29,7 +29,7 @@ def test_launch(cluster: Cluster, tmp_path: Path) -> None:
     (page,) = pages.blocks("neovim.md", "lua")
     (tmp_path / "page.lua").write_text(page)
     in_actor, in_driver = line_of(PROGRAM, "return product"), line_of(PROGRAM, "print")
-    Endpoint.spawned(tmp_path)  # `raydap` as the page has it, on the PATH.
+    Endpoint.spawned(tmp_path)  # The page starts `raydap` from the PATH.
     environment = {
         "HOME": str(tmp_path),
         "PATH": f"{tmp_path}:{os.environ['PATH']}",

@@ -1,4 +1,4 @@
-"""raydap is killed in each stage of a `launch`: the program runs to its end, and nothing of raydap is left in it."""
+"""raydap is killed in each stage of a `launch`: the program runs to its end, and no part of raydap is left in it."""
 
 import os
 import select
@@ -76,7 +76,7 @@ def hook(runtime_env):
         time.sleep(0.01)
     return runtime_env
 """
-"""Ray calls it in `ray.init`."""
+"""The setup hook of the program, which Ray calls in `ray.init`."""
 
 PYTHON = f"""\
 #!/bin/sh
@@ -86,8 +86,10 @@ exec {sys.executable} "$@"
 
 
 class Launch:
-    """A program that a raydap launches, until that is killed. The program waits for files before it begins, in
-    `ray.init`, and before its first worker."""
+    """A program that a raydap launches, until that raydap is killed.
+
+    The program waits for files before it begins, in `ray.init`, and before its first worker.
+    """
 
     def __init__(self, bridge: Bridge, client: Client, cluster: Cluster, folder: Path, children: ExitStack) -> None:
         self.client = client
@@ -109,7 +111,7 @@ class Launch:
         self._children.callback(self._kill_program)
 
     def go_on(self, *names: str) -> None:
-        """Lets the program go on where it waits for these, or would wait later."""
+        """Let the program continue where it waits for these files, now or later."""
         for name in names:
             (self._folder / name).touch()
 
@@ -120,14 +122,14 @@ class Launch:
         processes.freeze(self._bridge.child.pid)
 
     def wait_for_calls(self, count: int) -> None:
-        """Until so many agents wait for the answer of the raydap, which is stopped."""
+        """Wait until this many agents have called the raydap, which is stopped and does not answer."""
         deadline = time.monotonic() + 60
         while processes.waiting_connections(self._bridge.child.pid) < count:
             assert time.monotonic() < deadline, "too few agents have called"
             time.sleep(0.02)
 
     def kill(self) -> None:
-        """Kills the raydap. Its own processes have to end, too."""
+        """Kill the raydap, and check that its own processes end, too."""
         of_the_program = {self._pid, *descendants(self._pid)}
         own = [self._ends(pid) for pid in descendants(self._bridge.child.pid) if pid not in of_the_program]
         self._bridge.child.process.kill()
@@ -136,7 +138,7 @@ class Launch:
             assert select.select([descriptor], [], [], 30)[0], "a process of raydap's has not ended with it"
 
     def end(self) -> None:
-        """The program has to end as if nobody had debugged it."""
+        """Let the program end, and check that debugging has not changed its result."""
         self.go_on("begin", "init", "joined")
         assert select.select([self._program], [], [], 60)[0], "the program hangs"
         done = self._folder / "done"
@@ -150,7 +152,7 @@ class Launch:
             time.sleep(0.05)
 
     def _ends(self, pid: int) -> int:
-        """A descriptor that can be read when the process has ended."""
+        """Return a descriptor that becomes readable when the process has ended."""
         descriptor = os.pidfd_open(pid)
         self._children.callback(os.close, descriptor)
         return descriptor

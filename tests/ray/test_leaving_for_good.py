@@ -1,4 +1,4 @@
-"""raydap ends with its editor, and the worker's next breakpoint() waits for the next one."""
+"""raydap ends with its editor, and the worker's next breakpoint() waits for the next raydap."""
 
 import sys
 from collections.abc import Callable
@@ -34,7 +34,7 @@ print("DONE")
 def test_a_worker_that_computes_after_the_end_of_raydap_keeps_its_debugger(
     cluster: Cluster, run_driver: Callable[..., Child], children: ExitStack, tmp_path: Path
 ) -> None:
-    """debugpy's adapter dies of an answer that nobody reads: raydap took its leave twice when its process ended."""
+    """debugpy's adapter dies if it cannot send a response. raydap used to disconnect twice when its process ended."""
     driver = run_driver(PROGRAM.format(path=str(tmp_path / "go")))
     for turn in ("0", "1"):
         with Client.spawn([sys.executable, "-m", "raydap", "adapter"]) as editor:

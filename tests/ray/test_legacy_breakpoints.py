@@ -1,4 +1,4 @@
-"""Jobs that run with RAY_DEBUG=legacy: `raydap ps` lists what waits in Ray's old pdb, `raydap debug` joins it."""
+"""Jobs with RAY_DEBUG=legacy: `raydap ps` lists tasks that wait in Ray's old pdb, and `raydap debug` joins them."""
 
 import json
 import os
@@ -25,14 +25,14 @@ RAYDAP = [sys.executable, "-m", "raydap"]
 
 @pytest.fixture
 def job(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
-    """What still waits ends with it, so that a test that fails spoils no other."""
+    """Yield a job. Its waiting tasks end with it, so that a failed test does not affect others."""
     job = Job(tmp_path_factory.mktemp("job"), cluster.address)
     with job.child:
         yield job
 
 
 def waiting(cluster: Cluster, count: int) -> list[dict[str, Any]]:
-    """The rows of those that wait in pdb, as soon as there are so many: Ray lists new nodes and tasks a little late."""
+    """Return the rows of the tasks in pdb, once there are this many: Ray lists new nodes and tasks a little late."""
     deadline = time.monotonic() + 60
     while len(rows := [row for row in listed(cluster) if row["state"] == "pdb" and row["task"]]) != count:
         assert cluster.child.process.poll() is None, rows
@@ -46,7 +46,7 @@ def listed(cluster: Cluster, *arguments: str) -> list[dict[str, Any]]:
 
 
 def raydap(command: str, dashboard: str, *arguments: str, said: str = "") -> str:
-    """What a command writes, whose standard input is `said`."""
+    """Return the output of a command that gets `said` as its standard input."""
     done = subprocess.run(
         [*RAYDAP, command, "--dashboard", dashboard, *arguments],
         input=said,
@@ -62,7 +62,7 @@ def raydap(command: str, dashboard: str, *arguments: str, said: str = "") -> str
 
 @contextmanager
 def debugger(cluster: Cluster, tmp_path: Path, *arguments: str) -> Iterator[Terminal]:
-    """`raydap debug` in a terminal."""
+    """Run `raydap debug` in a terminal."""
     env: Mapping[str, str] = {"XDG_STATE_HOME": str(tmp_path)}
     command = [*RAYDAP, "debug", "--dashboard", cluster.dashboard, *arguments]
     with Terminal(command, env, columns=160) as terminal:
@@ -84,23 +84,23 @@ def test_ps_lists_them_and_the_debugger_joins_them(cluster: Cluster, job: Job) -
     assert rows["divide"]["pdb"]["error"] == "ZeroDivisionError: division by zero"
     assert rows["divide"]["pdb"]["external"] is False
 
-    # The breakpoints of pdb's own are hit, and `q` harms nothing.
+    # pdb's own breakpoints are hit, and `q` has no effect.
     pids = {name: row["pid"] for name, row in rows.items()}
     lines = ["p total", f"b {line_of('# the second line')}", "c", "p total", "q", "restart", "cl 1", "continue"]
     said = raydap("debug", cluster.dashboard, f"pid:{pids['collect']}", said="\n".join(lines))
     assert f"legacy.py({line_of('# behind')})collect()" in said
     assert re.search(r"^0\nBreakpoint 1 at .*\n> .*\n-> .*\n1\n`quit` would end the task", said, re.M), said
-    assert said.rstrip().endswith("The task runs on.\n0 workers run on.")
+    assert said.rstrip().endswith("The task continues.\n0 workers run on.")
     job.child.wait_for(f"{collect} gives 4")
 
-    # A post mortem shows the frame that failed; it ends with the task's own exception in any case.
+    # A post mortem shows the frame that failed. The task always ends with its own exception.
     said = raydap("debug", cluster.dashboard, said="pdb\np number\nq\n")
     assert f"divide (pid {pids['divide']}) waits for Ray's old debugger post mortem" in said
     assert re.search(r"^1\nThe task ends with its exception\.$", said, re.M)
     job.child.wait_for(f"{divide} fails: RayTaskError.ZeroDivisionError.")
 
 
-def test_whoever_leaves_lets_the_task_run_on(cluster: Cluster, job: Job, tmp_path: Path) -> None:
+def test_the_task_continues_whichever_way_the_client_leaves(cluster: Cluster, job: Job, tmp_path: Path) -> None:
     names = job.start("collect", "collect", "collect", "collect")
     with debugger(cluster, tmp_path) as terminal:
         # By Ctrl-D.
@@ -123,11 +123,11 @@ def test_whoever_leaves_lets_the_task_run_on(cluster: Cluster, job: Job, tmp_pat
         terminal.wait_for("Cancelled.")
         done.touch()
         job.wait_for_results(names, 2)
-        # By the end of raydap, which has no time to say anything.
+        # By a killed raydap, which cannot detach.
         terminal.ask("pdb 3", "This is the pdb of collect.")
         os.kill(terminal.process.pid, signal.SIGKILL)
         job.wait_for_results(names, 3)
-    # Because the input is over.
+    # By the end of the input.
     assert "collect runs on." in raydap("debug", cluster.dashboard, said="pdb\nn\n")
     job.wait_for_results(names, 4)
 
@@ -135,9 +135,9 @@ def test_whoever_leaves_lets_the_task_run_on(cluster: Cluster, job: Job, tmp_pat
 def test_a_task_is_ended_on_purpose_only(cluster: Cluster, job: Job) -> None:
     (name,) = job.start("collect")
     said = raydap("debug", cluster.dashboard, said="pdb\nquit\nquit!\n")
-    assert "`quit!` ends it" in said
+    assert "`quit!` to end it" in said
     assert "The task ends with bdb.BdbQuit." in said
-    # Ray's post mortem is on, so that the end waits in pdb, too.
+    # Ray's post mortem is on, so the exception waits in pdb, too.
     job.wait_for_more(1)
     waiting(cluster, 1)
     said = raydap("debug", cluster.dashboard, "collect", said="c\n")
@@ -145,7 +145,7 @@ def test_a_task_is_ended_on_purpose_only(cluster: Cluster, job: Job) -> None:
     job.child.wait_for(f"{name} fails: RayTaskError.BdbQuit.")
 
 
-def test_a_worker_that_is_killed_meanwhile(cluster: Cluster, job: Job, tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_while_it_is_joined(cluster: Cluster, job: Job, tmp_path: Path) -> None:
     (name,) = job.start("collect")
     waiting(cluster, 1)
     with debugger(cluster, tmp_path, "collect") as terminal:
@@ -159,7 +159,7 @@ def test_a_worker_that_is_killed_meanwhile(cluster: Cluster, job: Job, tmp_path:
 
 def test_remote_and_get_lead_on(cluster: Cluster, job: Job) -> None:
     (name,) = job.start("collect")
-    # From collect into child, from its end to the ray.get of collect, and from there to that of the driver.
+    # From collect into child, from the end of child to the ray.get of collect, and from there to the driver's.
     said = raydap("debug", cluster.dashboard, said="pdb\nremote\nn\np number\nget\nw\nget\nw\nc\n")
     assert re.search(r"^--Call--\n> .*child\(\)$", said, re.M), said
     assert re.search(r"^-> return number \* 2  # in the child\n\d+$", said, re.M), said
@@ -196,14 +196,14 @@ def test_a_pdb_that_other_machines_reach(cluster: Cluster, job: Job, tmp_path: P
         (name,) = job.start("collect", resource="open")
         (row,) = waiting(cluster, 1)
         assert (row["node"], row["pdb"]["host"], row["pdb"]["external"]) == (host, host, True)
-        assert "The task runs on." in raydap("debug", cluster.dashboard, "collect", said="c\n")
+        assert "The task continues." in raydap("debug", cluster.dashboard, "collect", said="c\n")
         job.child.wait_for(f"{name} gives ")
-    # Else Ray could lead the driver of the next test to a node that is dead.
+    # Otherwise Ray could connect the driver of the next test to a dead node.
     wait_for_end_of_node(cluster, host)
 
 
 def wait_for_end_of_node(cluster: Cluster, host: str) -> None:
-    """Until Ray lists it as dead (ray/util/state/common.py, NodeState)."""
+    """Wait until Ray lists the node as dead (ray/util/state/common.py, NodeState)."""
     deadline = time.monotonic() + 60
     while True:
         with urllib.request.urlopen(f"{cluster.dashboard}/api/v0/nodes", timeout=30) as answer:

@@ -1,4 +1,4 @@
-"""Breakpoints of the editor in programs of Ray's libraries, which make the workers: Data, Serve and Train."""
+"""The editor's breakpoints in programs of Ray's libraries, which create the workers: Data, Serve and Train."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from support.launched import ended, line_of, start, stopped_line
 from support.look import bodies, evaluate, go_on, name_of
 
 WAIT_S = 90
-"""Ray Serve starts three actors before the first stop, and pandas is imported in a worker that is being debugged."""
+"""Long enough for the three actors of Ray Serve before the first stop, and for a debugged worker's import of pandas."""
 
 Launch = Callable[..., Client]
 
@@ -32,8 +32,10 @@ while actors := ray.util.list_named_actors(all_namespaces=True):
 
 @pytest.fixture(scope="module", autouse=True)
 def _no_actors_left(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Ray Data keeps detached actors, and so does Ray Serve if its program is ended in the middle. Other tests look at
-    all actors of the cluster, which besides would not end before it is killed."""
+    """Kill the actors that Ray Data, and Ray Serve in an interrupted program, keep detached.
+
+    Other tests list all actors of the cluster, and these would not end before the cluster.
+    """
     yield
     folder = tmp_path_factory.mktemp("actors")
     (folder / "kill.py").write_text(NO_ACTORS)
@@ -53,7 +55,7 @@ def launch(client: Client, cluster: Cluster, tmp_path: Path) -> Launch:
 
 
 def next_stop(client: Client, text: str) -> dict[str, Any]:
-    """The next stop, which has to be at the line with this text."""
+    """Wait for the next stop, which has to be at the line with this text."""
     stop = client.wait_event("stopped")
     assert stop["reason"] == "breakpoint"
     assert text in stopped_line(client, stop)
@@ -87,7 +89,7 @@ if __name__ == "__main__":
 DATA_RESULT = "result: [100, 102, 104, 106]"
 
 DATA_PLACES = {"# in a task": "row['id']", "# in __init__": "offset", "# in __call__": "batch['id'].tolist()"}
-"""What to look at in each place."""
+"""The expression to evaluate at each place."""
 
 
 @pytest.mark.core
@@ -114,7 +116,7 @@ def test_ray_data_stops_from_the_first_row_and_the_first_batch_on(launch: Launch
 
 
 def test_conditions_and_logpoints_hold_in_ray_data(client: Client, cluster: Cluster, tmp_path: Path) -> None:
-    """In a program of `raydap run`, which the session takes before its first line."""
+    """The program is run by `raydap run`, and the session attaches before its first line."""
     program = tmp_path / "program.py"
     program.write_text(DATA)
     command = [sys.executable, "-m", "raydap", "run", "--wait", str(program)]

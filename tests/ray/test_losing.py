@@ -1,4 +1,4 @@
-"""Workers and editors come and go; what is left goes on."""
+"""Workers and editors join and leave. The rest keeps working."""
 
 import os
 import signal
@@ -82,7 +82,7 @@ def test_editors_come_and_go_and_each_finds_the_next_stops(
     driver = run_driver(ITERATING)
 
     def stops(client: Client, turn: str) -> set[str]:
-        """Waits until both workers have stopped in this turn; returns their pids."""
+        """Wait until both workers have stopped in this turn, and return their pids."""
         attach_to(client, cluster)
         pids = set()
         for stop in (client.wait_event("stopped"), client.wait_event("stopped")):
@@ -98,7 +98,7 @@ def test_editors_come_and_go_and_each_finds_the_next_stops(
     connection = children.enter_context(socket.create_connection((bridge.host, bridge.port)))
 
     def reset() -> None:
-        # This is what the end of a killed editor looks like: no farewell, and its data is thrown away.
+        # A killed editor sends no `disconnect`, and the data for it is discarded.
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         connection.shutdown(socket.SHUT_RD)
 

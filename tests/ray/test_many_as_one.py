@@ -49,7 +49,7 @@ print("result: ended")
 
 
 def runs_in_finish(node: dict[str, Any]) -> bool:
-    """Whether all four do, and no stopped one is there."""
+    """Return whether the stack has four running threads in `finish`, and no stopped one."""
     (inner, *others) = node["children"] or [{"frame": {"name": ""}, "running": []}]
     return not others and inner["frame"]["name"] == "finish" and len(inner["running"]) == 4
 
@@ -87,7 +87,7 @@ def test_many_as_one(attach: Callable[..., Client], run_driver: Callable[..., Ch
     step = {"threadId": stops[0]["threadId"], "command": "next", "timeout": 60}
     stepped = client.request("raydap/step", **step)
     assert (len(stepped["threads"]), len(stepped["groups"]), stepped["running"]) == (COUNT, 1, [])
-    # They part at the second of these steps.
+    # The workers part at the second of these steps.
     stepped = client.request("raydap/step", until="parted", **step)
     assert (len(stepped["threads"]), stepped["steps"], stepped["running"]) == (COUNT, 2, [])
     change = compare("loss", baseline="before")["change"]
@@ -101,13 +101,13 @@ def test_many_as_one(attach: Callable[..., Client], run_driver: Callable[..., Ch
     assert [members(child) for child in tree["children"]] == [members(group) for group in groups]
     located = client.request("raydap/stacks", locals=True)["root"]["children"][0]["locals"]
     (losses,) = [each["groups"] for each in located if each["name"] == "loss"]
-    # Groups of one size are in the order of their labels, which follow the order in which the workers were found.
+    # Groups of one size are sorted by label, and labels follow the order in which the workers were found.
     assert sorted((members(group), group["value"]) for group in losses) == [([3], "0.3"), ([7], "0.7")]
     shown = client.request("evaluate", expression="/stacks", context="repl")["result"].splitlines()
     assert shown[0].split()[:2] == [str(COUNT), "stopped"]
     client.request("raydap/continue", select="where self.rank < 5 and self.rank != 3")
     root: dict[str, Any] = {"children": []}
-    # They come there soon.
+    # The workers need a moment to get there.
     while not any(child["frame"]["name"] == "train" and runs_in_finish(child) for child in root["children"]):
         root = client.request("raydap/stacks", running=True)["root"]
     assert (root["count"], len(root["running"]), len(root["members"])) == (COUNT, 4, 4)

@@ -1,6 +1,6 @@
-"""Prepared workers on other nodes than raydap's: the relay finds them there, and takes the calls of new ones.
+"""Prepared workers on other nodes than raydap's: the relay finds them, and accepts the calls of new workers.
 
-Both nodes are on this machine and share a folder for sockets, so raydap is told to reach nothing directly.
+Both nodes are on this machine and share a folder for sockets, so the hubs are configured to reach nothing directly.
 """
 
 import os
@@ -65,7 +65,7 @@ if __name__ == "__main__":
             values.append(ray.get(later.options(runtime_env=env).remote()))
     print("result: " + " ".join(map(str, [*values, ray.get(running)])))
 """
-"""When a file with the name of an argument is there, it starts a new worker: an actor, or a task."""
+"""A program that starts a new worker, an actor or a task, when a file with the name of an argument exists."""
 
 DOOMED = """\
 import os
@@ -79,7 +79,7 @@ def loop(file):
     while not os.path.exists(file):
         turns += 1  # again and again
         time.sleep(0.01)
-    return "ran on"
+    return "continued"
 
 if __name__ == "__main__":
     ray.init(_node_ip_address=HERE)  # Otherwise it may be a driver of the node that dies.
@@ -92,13 +92,13 @@ if __name__ == "__main__":
         print("result: " + " ".join(map(str, [type(error).__name__, ray.get(calls[0])])))
 """
 
-NODE_REACHED = r"agents on node \w+ are reached over the relay"
+NODE_REACHED = r"connected to the agents on node \w+ over the relay"
 
 RAYDAP = [sys.executable, "-m", "raydap"]
 
 
 class FarNode:
-    """A second node of the cluster, which has the resource `far`. `stack` ends it."""
+    """A second node of the cluster, with the resource `far`. `stack` ends it."""
 
     def __init__(self, cluster: Cluster, folder: Path, stack: ExitStack) -> None:
         self._cluster = cluster
@@ -128,7 +128,7 @@ def far_nodes(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @pytest.fixture
 def far_node(far_nodes: FarNode) -> FarNode:
-    """The node of this file. It is started again where a test has killed it."""
+    """Return the second node of this file. It is started again if a test has killed it."""
     if not far_nodes.host:
         far_nodes.start()
     return far_nodes
@@ -154,7 +154,7 @@ def run(cluster: Cluster, program: Path, children: ExitStack, far_node: FarNode)
 
 @pytest.fixture
 def hub(cluster: Cluster, children: ExitStack, tmp_path: Path, far_node: FarNode) -> Callable[[], Child]:
-    """Hubs that reach nothing directly."""
+    """Return a function that starts a hub without direct connections to workers."""
 
     def start() -> Child:
         log = tmp_path / f"hub{len(list(tmp_path.glob('hub*')))}.log"
@@ -166,7 +166,7 @@ def hub(cluster: Cluster, children: ExitStack, tmp_path: Path, far_node: FarNode
 
 @pytest.fixture
 def attach(program: Path, connect_to: Callable[[str, int], Client]) -> Callable[..., Client]:
-    """A client of a hub, with breakpoints at the lines with these texts."""
+    """Return a function that starts a client of a hub, with breakpoints at the lines with these texts."""
 
     def start(hub: Child, *texts: str, **arguments: object) -> Client:
         host, port = hub.wait_for(r"raydap serving on ([\d.]+):(\d+)").groups()
@@ -184,21 +184,21 @@ def set_breakpoints(client: Client, program: Path, *texts: str) -> None:
 
 
 def leave(client: Client, program: Path) -> None:
-    """The hub would hold what is stopped."""
+    """Remove the breakpoints and continue before disconnecting, because the hub would hold stopped workers."""
     set_breakpoints(client, program)
     client.request("raydap/continue")
     client.request("disconnect")
 
 
 def until(client: Client, text: str) -> dict[str, object]:
-    """The next stop in the line with this text; others go on."""
+    """Return the next stop in the line with this text, and continue from all others."""
     while text not in stopped_line(client, stop := client.wait_event("stopped")):
         go_on(client, stop)
     return stop
 
 
 def relay_actors() -> list[int]:
-    """The pids of the relay's actors that this test session has started."""
+    """Return the pids of the relay's actors that this test session has started."""
     return [pid for pid in processes.marked() if Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"ray::RaydapRe")]
 
 
@@ -253,11 +253,11 @@ def a_worker_is_reached_again_when_the_actor_on_its_node_was_killed(
 ) -> None:
     set_breakpoints(client, program, "# again and again")
     until(client, "# again and again")
-    # The driver, too: an attach that fails would be told of as well.
+    # Wait for the driver, too: a failed attach would be a further problem.
     serving.wait_for("attached to [^|]*attached to ")
     deadline = time.monotonic() + 60
     while len(killed := relay_actors()) < 2:
-        # The worker may have stopped before the actor of the other node runs.
+        # The worker may have stopped before the actor of the other node is running.
         assert time.monotonic() < deadline
     for actor in killed:
         os.kill(actor, signal.SIGKILL)
@@ -266,7 +266,7 @@ def a_worker_is_reached_again_when_the_actor_on_its_node_was_killed(
     (told,) = problems(client)
     assert "over the relay" in told
     assert "raydap attaches to it again" in told
-    # What a killed actor has left does not keep others from being called.
+    # The leftovers of a killed actor do not prevent calls of new workers.
     set_breakpoints(client, program, "# in a new worker")
     go_on(client, stop)
     (program.parent / "task2").touch()
@@ -288,7 +288,7 @@ def the_workers_run_on_when_raydap_is_killed(client: Client, program: Path, serv
 
 def a_new_worker_is_called_by_the_next_raydap(serving: Child, attach: Callable[..., Client], program: Path) -> None:
     client = attach(serving, "# in a new worker")
-    # A worker that begins before raydap can be called on its node is found some seconds later.
+    # A worker that begins before raydap can be called on its node is found only some seconds later.
     serving.wait_for(f"{NODE_REACHED}[^|]*{NODE_REACHED}")
     (program.parent / "task3").touch()
     until(client, "# in a new worker")
@@ -319,7 +319,7 @@ def test_a_node_that_dies_takes_only_its_own_workers(
     attach: Callable[..., Client],
     far_node: FarNode,
 ) -> None:
-    """The last one here: for a while Ray may lead a new driver to the node that is dead."""
+    """This test is the last one in the file: for a while, Ray may connect a new driver to the dead node."""
     program.write_text(DOOMED.replace("HERE", repr(cluster.host)))
     child = run()
     child.wait_for("running")
@@ -335,5 +335,5 @@ def test_a_node_that_dies_takes_only_its_own_workers(
     leave(client, program)
     (program.parent / "stop").touch()
     assert child.wait() == 0, child.output
-    assert re.search(r"result: \w+Error ran on", child.output), child.output
+    assert re.search(r"result: \w+Error continued", child.output), child.output
     assert problems(client) == [said.strip()]

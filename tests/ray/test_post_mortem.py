@@ -1,4 +1,4 @@
-"""Ray's post-mortem stops: the failing frame first, then the driver gets the original error."""
+"""Ray's post-mortem stops: the failing frame is shown first, then the driver gets the original error."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -35,14 +35,14 @@ except ValueError as error:
 
 
 def post_mortem(client: Client) -> dict[str, object]:
-    """Waits for a post-mortem stop."""
+    """Wait for a post-mortem stop."""
     stop = client.wait_event("stopped")
     assert stop["reason"] == "exception"
     return stop
 
 
 def exception(client: Client, stop: dict[str, object]) -> str:
-    """The name of the exception's class; debugpy may add to it which frame the thread is held in."""
+    """Return the name of the exception's class, without the frame that debugpy may add to it."""
     name: str = client.request("exceptionInfo", threadId=stop["threadId"])["exceptionId"]
     return name.split()[0]
 
@@ -114,7 +114,7 @@ except ZeroDivisionError as error:
 
 @pytest.mark.core
 def test_nested_tasks(attach: Callable[..., Client], run_driver: Callable[..., Child]) -> None:
-    """The inner task stops where it failed; then the outer one, to which Ray passes the error on."""
+    """The inner task stops where it failed. Then the outer one stops, to which Ray passes the error."""
     client = attach()
     driver = run_driver(NESTED)
     stop = post_mortem(client)
@@ -155,7 +155,7 @@ ray.get(Prefetcher.remote().start.remote())
 def test_an_error_that_fails_no_task_stops_with_the_filter_user_unhandled(
     client: Client, cluster: Cluster, tmp_path: Path
 ) -> None:
-    """As in a thread of the user's own, or in a training function of Ray Train."""
+    """Such errors happen in a thread of the user, or in a training function of Ray Train."""
     program = tmp_path / "prefetch.py"
     program.write_text(IN_A_THREAD)
     arguments = {"program": str(program), "env": {"RAY_ADDRESS": cluster.address}, "dashboard": cluster.dashboard}

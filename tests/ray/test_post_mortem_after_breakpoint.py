@@ -1,4 +1,4 @@
-"""A post mortem in a call that has stopped before: the failing frame is the next thing that is shown."""
+"""A post mortem in a call that has stopped before: the failing frame is shown next."""
 
 from collections.abc import Callable
 
@@ -65,7 +65,7 @@ KINDS = ("task", "actor", "asyncio", "uvloop", "threaded")
 def test_the_failing_frame_is_shown_next(attach: Callable[..., Client], run_driver: Callable[..., Child]) -> None:
     """There are two calls, because after the first post mortem pydevd traces more of an actor's threads.
 
-    Ray uses uvloop, which ray[serve] brings, unless it is told otherwise; Ray 2.39 always does.
+    Ray uses uvloop, which ray[serve] installs, unless it is configured otherwise. Ray 2.39 always uses it.
     """
     client = attach()
     driver = run_driver(DRIVER, *KINDS)

@@ -1,4 +1,4 @@
-"""A post mortem without a frame of the user's own: the frames of the libraries are shown."""
+"""A post mortem without a frame of the user: the frames of the libraries are shown."""
 
 from collections.abc import Callable
 

@@ -41,7 +41,7 @@ print("result: " + str(ray.get(running)), flush=True)
 
 
 def prepare(*options: str) -> str:
-    """Return what the command prints for a user who has no PYTHONPATH; it would be in the recipes."""
+    """Return what the command prints without a PYTHONPATH, which would be in the recipes."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, "-m", "raydap", "prepare", *options]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
@@ -53,7 +53,7 @@ def recipes() -> str:
 
 
 def recipe(containing: str) -> str:
-    """The one line with this in it."""
+    """Return the only line of the recipes that contains this text."""
     (line,) = (line.strip() for line in recipes().splitlines() if containing in line)
     return line
 
@@ -68,7 +68,7 @@ def program(tmp_path: Path, children: ExitStack) -> Path:
 
 @pytest.fixture
 def shell(children: ExitStack, tmp_path: Path) -> Callable[[str, Cluster], Child]:
-    """Runs a line as a user types it, in the environment of raydap's own Python."""
+    """Return a function that runs a line as a user types it, in the environment of raydap's own Python."""
 
     def run(line: str, cluster: Cluster) -> Child:
         folder = Path(sys.executable).parent
@@ -83,7 +83,7 @@ def shell(children: ExitStack, tmp_path: Path) -> Callable[[str, Cluster], Child
 
 
 def check(client: Client, cluster: Cluster, program: Path, stop_file: Path) -> None:
-    """The running actor stops."""
+    """Check that a breakpoint stops the running actor."""
     breakpoints = {str(program): [line_of(LOOP, "# again and again")]}
     client.start_session("attach", {"dashboard": cluster.dashboard}, breakpoints=breakpoints, filters=["uncaught"])
     stop = client.wait_event("stopped")
@@ -109,7 +109,7 @@ def test_a_program_or_a_job(
 
 @pytest.fixture(scope="module")
 def prepared_cluster() -> Iterator[Cluster]:
-    """A cluster of its own, which has the environment that `raydap prepare` says. Each test runs its own job there."""
+    """Yield a separate cluster with the environment that `raydap prepare` prints. Each test runs its own job there."""
     environment = json.loads(prepare("--json"))["ray_start"]
     line = recipe("ray start --head")
     for name, value in environment.items():
@@ -118,7 +118,7 @@ def prepared_cluster() -> Iterator[Cluster]:
         yield started
 
 
-def test_a_cluster_whose_programs_know_nothing_of_it(
+def test_a_prepared_cluster_with_ordinary_programs(
     client: Client, prepared_cluster: Cluster, program: Path, shell: Callable[[str, Cluster], Child], tmp_path: Path
 ) -> None:
     child = shell(f"python {program}", prepared_cluster)

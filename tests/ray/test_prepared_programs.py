@@ -202,7 +202,7 @@ def test_after_raydap_was_killed_another_one_reaches_the_workers(
     assert child.wait() == 3, child.output
 
 
-def test_a_second_session_is_told_who_debugs_and_goes_on_when_that_one_leaves(
+def test_a_second_session_gets_the_first_ones_name_and_attaches_when_it_disconnects(
     client: Client,
     cluster: Cluster,
     program: Path,
@@ -243,7 +243,7 @@ def test_a_worker_that_waits_at_its_own_breakpoint_has_no_second_debugger(
     go_on(first, first.wait_event("stopped"))
     first.request("disconnect")
     attached(client, cluster, program, "# again and again")
-    client.wait_event("output", lambda body: "at a breakpoint() of Ray" in body["output"])
+    client.wait_event("output", lambda body: "Ray's breakpoint() has already" in body["output"])
 
 
 def test_a_program_that_waits_stops_in_its_first_line(

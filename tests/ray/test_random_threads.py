@@ -1,6 +1,6 @@
 """Threads of all kinds of actors, stopped, inspected, stepped, cancelled, continued and paused in random order.
 
-Each stop is seen once, each value or its error comes, and each call ends. A failure names its seed.
+Each stop is seen once, each value or its error arrives, and each call ends. A failure names its seed.
 """
 
 import random
@@ -21,7 +21,7 @@ from support.look import bodies, evaluate, frames, go_on, local_variables, user_
 TURNS = 3
 
 WAIT_S = 0.02
-"""Seconds for another stop, until the user does something else."""
+"""Seconds to wait for another stop before the user's next action."""
 
 HANG_S = 120
 """Seconds without a stop and without the end of the program after which the test fails."""
@@ -118,7 +118,7 @@ CALLS = [*range(100, 104), *range(200, 203), *range(300, 304), 400, 500, 501, 60
 
 
 class User:
-    """One who keeps some threads stopped, and does with a random one of them what comes to mind."""
+    """A user who keeps some threads stopped, and performs a random action in a random one of them."""
 
     def __init__(self, client: Client, seed: int) -> None:
         self.client = client
@@ -133,7 +133,7 @@ class User:
         if stop["reason"] != "pause":
             self.seen[self.place(stop)] += 1
         elif self.is_at_breakpoint(stop):
-            # Where it was continued, or where it has just arrived: then it does not stop there again.
+            # The thread is where it was continued, or has just arrived there: it does not stop there again.
             self.paused.add(self.place(stop))
         else:
             go_on(self.client, stop)
@@ -172,7 +172,7 @@ class User:
 
     def cancel(self, stop: dict[str, Any]) -> None:
         if user_frames(self.client, stop)[0]["line"] and "left" in local_variables(self.client, stop):
-            return  # Only in its first turn, so that the call has a turn left.
+            return  # Cancel only in the first turn, so that the call has a turn left.
         call = int(local_variables(self.client, stop)["call"])
         if 300 <= call < 400 and call not in self.cancelled:
             assert evaluate(self.client, stop, "asyncio.current_task().cancel()") == "True"
@@ -183,7 +183,7 @@ class User:
         go_on(self.client, stop)
 
     def pause(self, stop: dict[str, Any]) -> None:
-        """Continue it, and pause it while it runs, waits or ends."""
+        """Continue the thread, and pause it while it runs, waits or ends."""
         self.resume(stop)
         with suppress(RequestFailed):
             self.client.request("pause", threadId=stop["threadId"])
@@ -194,11 +194,11 @@ class User:
         return frame.get("line") in lines and frame["source"]["path"].endswith("/program.py")
 
     def play(self) -> None:
-        """Return when the program has ended."""
+        """Act until the program has ended."""
         waits = 0
         while not bodies(self.client, "exited"):
             try:
-                # Some threads wait for those that are held.
+                # Some threads wait for stopped ones.
                 self.stopped(self.client.wait_event("stopped", timeout=WAIT_S))
                 waits = 0
             except TimeoutError:

@@ -1,4 +1,4 @@
-"""The program of the README, started as its F5 does it, shows what the README says."""
+"""The program of the README, started as its F5 does it, shows what the README describes."""
 
 import re
 from pathlib import Path

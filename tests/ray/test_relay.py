@@ -1,4 +1,4 @@
-"""Workers whose debug ports only their own node reaches: Ray carries the bytes."""
+"""Workers whose debug ports can be reached only on their own node: Ray carries the bytes."""
 
 import os
 import select
@@ -32,7 +32,7 @@ RAYDAP = [sys.executable, "-m", "raydap"]
 
 
 def relay_actors() -> list[int]:
-    """The pids of the relay's actors that this test session has started."""
+    """Return the pids of the relay's actors that this test session has started."""
     return [pid for pid in processes.marked() if Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"ray::RaydapRe")]
 
 
@@ -51,7 +51,7 @@ def test_everything_over_the_relay(
     driver = run_driver(STEPS.format(options="num_cpus=0.1", turns=2, tasks=2))
     stop = client.wait_event("stopped")
     question = {"expression": "'x' * 60_000", "frameId": user_frames(client, stop)[0]["id"], "context": "repl"}
-    # The relay's own actor and driver are no workers of the user's.
+    # The relay's own actor and driver are not listed as workers.
     client.request("raydap/workers", all=True)
     labels: set[str] = set()
     while not labels:
@@ -60,7 +60,7 @@ def test_everything_over_the_relay(
     assert any(label.startswith("driver ") for label in labels), "the program's"
     assert not any("elay" in label for label in labels), labels
     assert len(relay_actors()) == 1
-    # More than may be on its way through Ray at a time.
+    # This is more than the relay sends through Ray at a time.
     for answer in [client.send("evaluate", **question) for _ in range(40)]:
         assert client.result(answer)["result"] == repr("x" * 60_000)
     go_on(client, stop)
@@ -68,7 +68,7 @@ def test_everything_over_the_relay(
     assert driver.wait() == 0, driver.output
     assert "result: [0, 1]" in driver.output
     assert problems(client) == []
-    assert hub.output.count("is reached over the relay") == 1
+    assert hub.output.count("using the relay for node ") == 1
     client.request("disconnect")
     client.close()
 
@@ -99,7 +99,7 @@ def test_a_firewalled_node_and_the_end_of_its_actor(machines: TwoMachines, child
     stop = client.wait_event("stopped")
     assert local_variables(client, stop)["turn"] == "1"
 
-    # Like with every connection that is lost, the worker goes on to its next breakpoint(), and waits there.
+    # As after every lost connection, the worker continues to its next breakpoint(), and waits there.
     (actor,) = relay_actors()
     os.kill(actor, signal.SIGKILL)
     stop = client.wait_event("stopped")

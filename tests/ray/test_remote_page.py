@@ -1,4 +1,4 @@
-"""Editors on a hub, configured exactly as the page on remote clusters says."""
+"""Editors on a hub, configured exactly as the page on remote clusters describes."""
 
 import json
 import shutil
@@ -17,7 +17,7 @@ from support.editors_rules import assert_well_behaved
 
 ACTORS = Path(__file__).parents[2] / "docs" / "examples" / "actors.py"
 PORT = 4711
-"""The hub's on that page."""
+"""The hub's port on that page."""
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def hub(cluster: Cluster, children: ExitStack, tmp_path: Path) -> Hub:
 
 @pytest.fixture
 def home(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user's folder where `raydap connect` finds the hub's token, and `raydap` is on the PATH."""
+    """Return a home folder where `raydap connect` finds the hub's token, and put `raydap` on the PATH."""
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     runtime = tmp_path / ".local" / "share" / "raydap" / "runtime"
     runtime.mkdir(parents=True, mode=0o700)
@@ -44,7 +44,7 @@ def attach(arguments: dict[str, Any]) -> Step:
 
 
 def vscode(hub: Hub) -> Step:
-    """VS Code asks the user for what is in `inputs`."""
+    """Return VS Code's first step. VS Code prompts the user for the values of `inputs`."""
     (text,) = pages.blocks("remote.md", "json")
     page = json.loads(text)
     (configuration,), (asked,) = page["configurations"], page["inputs"]
@@ -88,7 +88,7 @@ def test_every_stop_of_every_actor(
     assert_well_behaved(transcript)
 
 
-def test_neovim_is_told_to_leave_other_stops_alone() -> None:
+def test_neovim_is_configured_not_to_resume_other_stops() -> None:
     (page,) = pages.blocks("remote.md", "lua")
     assert "auto_continue_if_many_stopped = false" in page
     assert f"ws://127.0.0.1:{PORT}/dap" in page

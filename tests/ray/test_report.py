@@ -1,4 +1,4 @@
-"""`raydap report` on a real cluster: what it sees, what it leaves, and that it harms nobody."""
+"""`raydap report` on a real cluster: what it shows, what it leaves behind, and that it does not affect the job."""
 
 import json
 import os
@@ -70,7 +70,7 @@ class Loop:
             turns += 1
             time.sleep(0.01)  # in a turn
         if os.path.exists(FOLDER + "/fail"):
-            raise ValueError("told to")
+            raise ValueError("wanted")
         return turns >= 0
 
 ray.init()
@@ -86,7 +86,7 @@ open(FOLDER + "/done", "w").close()
 
 
 class Reporting:
-    """One `raydap report` in a folder of its own, with the program `program.py`."""
+    """A `raydap report` in its own folder, with the program `program.py`."""
 
     def __init__(self, cluster: Cluster, folder: Path, children: ExitStack) -> None:
         self.folder = folder
@@ -114,17 +114,17 @@ class Reporting:
 
     @property
     def report(self) -> Report:
-        """What the JSON says, which is valid; the page is there, too."""
+        """Return the content of the JSON file, which has to be valid. Check that the page exists, too."""
         assert "</html>" in (self.folder / "report.html").read_text()
         return msgspec.json.decode((self.folder / "report.json").read_bytes(), type=Report)
 
     def wait_report(self, is_so: Callable[[Report], bool]) -> Report:
-        """Until a report that is written meanwhile says so."""
+        """Wait until the report, which is written repeatedly, meets this condition."""
         deadline = time.monotonic() + 60
         while True:
             if (self.folder / "report.json").exists() and is_so(found := self.report):
                 return found
-            assert time.monotonic() < deadline, "the report does not say so in time"
+            assert time.monotonic() < deadline, "the report does not show it in time"
             time.sleep(0.05)
 
 
@@ -181,7 +181,7 @@ def test_a_program_from_its_beginning_to_its_end(reporting: Reporting) -> None:
 
 
 def innermost(line: LineRecord) -> dict[str, list[tuple[str, str]]]:
-    """The values of each variable, and who has them."""
+    """Return the values of each variable, and the workers that have them."""
     node = line.tree
     while node.children:
         (node,) = node.children
@@ -189,7 +189,7 @@ def innermost(line: LineRecord) -> dict[str, list[tuple[str, str]]]:
     return {each.name: [(group.value, group.label) for group in each.groups] for each in node.locals}
 
 
-def test_what_is_wrong_with_lines_is_said(reporting: Reporting) -> None:
+def test_problems_with_lines_are_reported(reporting: Reporting) -> None:
     reporting.write(PROGRAM.replace("range(4)", "range(2)"))
     reporting.go()
     line = line_of(PROGRAM, "# in the loop")
@@ -207,7 +207,7 @@ def test_what_is_wrong_with_lines_is_said(reporting: Reporting) -> None:
 
 
 def test_a_job_that_runs_is_left_as_it_was(reporting: Reporting) -> None:
-    """Also if the report is ended by SIGTERM, as by a time limit of Slurm."""
+    """This holds even if the report is ended by SIGTERM, as by a time limit of Slurm."""
     reporting.write(LOOP)
     program = reporting.run_prepared()
     job = program.wait_for(r"joined (\w+)")[1]
@@ -224,7 +224,7 @@ def test_a_job_that_runs_is_left_as_it_was(reporting: Reporting) -> None:
     )
     (count,) = found.lines[0].counts
     assert count.workers == 2
-    # Of hundreds of hits few have stopped.
+    # There were hundreds of hits, but only a few stops.
     assert count.looked <= 2 * 20
     assert program.process.poll() is None
     reporting.go()
@@ -253,7 +253,7 @@ def test_sigterm_ends_a_launched_program_too(reporting: Reporting) -> None:
     assert run.wait() == 128 + signal.SIGTERM, run.output
     found = reporting.report
     assert found.outcome.text == "SIGTERM has ended the report, and the program with it."
-    # Ray ends a driver in its own way; its handler of SIGTERM may abort.
+    # Ray ends a driver in its own way: its handler of SIGTERM may abort.
     assert found.outcome.code in (1, 128 + signal.SIGTERM, 128 + signal.SIGABRT)
     assert any(line.startswith("joined") for line in found.output)
     assert not (reporting.folder / "done").exists()
@@ -261,7 +261,7 @@ def test_sigterm_ends_a_launched_program_too(reporting: Reporting) -> None:
 
 @pytest.mark.core
 def test_raydap_is_killed(reporting: Reporting) -> None:
-    """The report that there is stays, and a task that fails later does not wait for a debugger."""
+    """The written report stays, and a task that fails later does not wait for a debugger."""
     reporting.write(LOOP)
     line = line_of(LOOP, "# in a turn")
     run = reporting.start("--break-at", f"program.py:{line}", "--on-error", "program.py")
@@ -295,7 +295,7 @@ def test_a_job_that_fails(reporting: Reporting, cluster: Cluster) -> None:
     assert run.wait() == 1, run.output
     found = reporting.report
     assert found.outcome.text == f"Job {job} has failed."
-    assert any("ValueError: told to" in line for line in found.output)
+    assert any("ValueError: wanted" in line for line in found.output)
 
 
 def test_a_job_that_does_not_run(reporting: Reporting) -> None:

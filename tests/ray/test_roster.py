@@ -1,4 +1,4 @@
-"""Who looks at a cluster sees its workers; who acts on many of them at once reaches each (docs/requests.md)."""
+"""A client sees all workers of a cluster, and a request about many workers reaches each of them (docs/requests.md)."""
 
 import re
 from collections.abc import Callable
@@ -31,15 +31,17 @@ print("result: " + str(ray.get([trainer.train.remote(rank) for rank, trainer in 
 
 
 class Roster:
-    """What a client has been told of the workers so far."""
+    """The workers that a client has received so far."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._workers = {worker["key"]: worker for worker in client.request("raydap/workers")["workers"]}
 
     def wait(self, *states: str, task: str = "") -> list[dict[str, Any]]:
-        """Until the workers that still are there have these states, in any order, and run this task: what Ray says
-        lags, and an actor may be called after its class at first."""
+        """Wait until the workers that are not gone have these states, in any order, and run this task.
+
+        Ray's lists lag, and an actor may have the name of its class at first.
+        """
         while True:
             alive = [worker for worker in self._workers.values() if worker["state"] != "gone"]
             named = all(worker["task"] == task for worker in alive) or not task
@@ -49,7 +51,7 @@ class Roster:
                 self._workers[worker["key"]] = worker
 
 
-def test_who_only_watches_disturbs_nobody(
+def test_a_client_that_only_watches_has_no_effect(
     attach: Callable[..., Client], run_driver: Callable[..., Child], cluster: Cluster
 ) -> None:
     client = attach(autoAttach=False)
@@ -69,13 +71,13 @@ def test_who_only_watches_disturbs_nobody(
     client.wait_event("stopped", lambda body: body["threadId"] == stop["threadId"])
     assert [thread["id"] for thread in client.request("threads")["threads"]] == [stop["threadId"]]
 
-    # It is let go at its last breakpoint(), so the actor ends its work; the others still wait.
+    # It is detached at its last breakpoint(), so the actor ends its work. The others still wait.
     client.request("raydap/detach", workers=[chosen["key"]])
     roster.wait("detached", "paused", "paused")
     client.request("raydap/attach", workers=[other["key"]])
     client.wait_event("stopped", lambda body: body["threadId"] != stop["threadId"])
     client.request("raydap/detach", workers=[other["key"]])
-    # At its next breakpoint() it waits again, without being attached.
+    # At its next breakpoint() it waits again, and is not attached.
     roster.wait("detached", "paused", "paused")
     client.request("raydap/attach")
     for _ in range(3):
@@ -108,7 +110,7 @@ def test_many_at_once(attach: Callable[..., Client], run_driver: Callable[..., C
     failures = client.request("raydap/evaluate", expression="nobody")["results"]
     assert {result["error"] for result in failures} == {"NameError: name 'nobody' is not defined"}
 
-    # One alone goes ahead; then a step of another leaves it where it is.
+    # One thread steps alone. Then a step of another thread leaves the first one where it is.
     client.request("next", threadId=threads[0])
     await_stop(client, threads[0])
     moved = client.request("raydap/step", threadId=threads[1], command="next")["threads"]

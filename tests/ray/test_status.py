@@ -42,7 +42,7 @@ def test_hubs_sessions_and_paused_and_stuck_workers_are_shown(
         return ended.stdout.decode()
 
     def here() -> dict[str, Any]:
-        """Return {} if the machine was too busy to list its processes in time, which `problem` reports."""
+        """Return this cluster's status, or {} if `problem` reports that the machine was too busy to list processes."""
         _, text = forked_command(["status", "--json"], tmp_path / "status.log", {"XDG_RUNTIME_DIR": str(tmp_path)})
         answer = json.loads(text)
         found = [one for one in answer["clusters"] if one["dashboard"] == cluster.dashboard]
@@ -50,7 +50,7 @@ def test_hubs_sessions_and_paused_and_stuck_workers_are_shown(
         return dict(found[0]) if found else {}
 
     def when(done: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """Ray's lists lag: they are asked again until they say what is awaited."""
+        """Repeat the command until the result is as expected, because Ray's lists lag."""
         deadline = time.monotonic() + WAIT
         while not ((found := here()) and done(found)):
             assert time.monotonic() < deadline, found
@@ -60,7 +60,7 @@ def test_hubs_sessions_and_paused_and_stuck_workers_are_shown(
     hub = children.enter_context(Child(command, tmp_path / "hub.log", {"XDG_RUNTIME_DIR": str(tmp_path)}))
     url = hub.wait_for(r"raydap connect (\S+)")[1]
     editor = children.enter_context(Client.spawn([*RAYDAP, "connect"], env=env))
-    # Its filter leaves the workers to nobody.
+    # The filter matches no worker.
     editor.start_session("attach", {"actor": "Nobody"})
     program = tmp_path / "collecting.py"
     program.write_text(TWO_STOPS)

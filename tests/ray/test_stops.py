@@ -1,4 +1,4 @@
-"""Every stop of every kind of worker shows up once, by itself, and the job gets its right result."""
+"""Every stop of every kind of worker appears once, separately, and the job gets its right result."""
 
 import ast
 import os
@@ -39,7 +39,7 @@ print("result: " + str(counted))
 
 
 def finished(client: Client, driver: Child, result: str, stops: int) -> None:
-    """The job has succeeded, and nothing else was heard of meanwhile."""
+    """Check that the job has succeeded, without further stops or problems."""
     assert driver.wait() == 0, driver.output
     assert f"result: {result}\n" in driver.output
     assert len(bodies(client, "stopped")) == stops
@@ -55,7 +55,7 @@ def test_tasks(attach: Callable[..., Client], run_driver: Callable[..., Child], 
     assert names == [["square", pid, cluster.host] for pid in pids]
     assert len(set(pids)) == 3
     assert sorted(local_variables(client, stop)["result"] for stop in squares) == ["1", "4", "9"]
-    # The first stop takes the user there; the others come while it is looked at.
+    # The first stop takes the focus. The others come while its thread is inspected.
     assert [stop["preserveFocusHint"] for stop in squares] == [False, True, True]
     for stop in squares:
         assert stop["reason"] == "breakpoint"
@@ -76,7 +76,7 @@ def test_sixteen_actors_pause_together_five_times(
     seen: Counter[tuple[str, str]] = Counter()
     threads = set()
     for iteration in range(5):
-        # All of an iteration stop, and stay stopped, before the first goes on.
+        # All workers of an iteration stop, and stay stopped, before the first continues.
         stops = [client.wait_event("stopped") for _ in range(16)]
         assert len(client.request("threads")["threads"]) == 16
         for stop in stops:
@@ -86,7 +86,7 @@ def test_sixteen_actors_pause_together_five_times(
             go_on(client, stop)
         assert set(iteration for _, iteration in seen) == set(map(str, range(iteration + 1)))
     assert seen == Counter((str(rank), str(iteration)) for rank in range(16) for iteration in range(5))
-    # A worker that is attached once stays attached: its thread keeps its id.
+    # A worker stays attached, so its thread keeps its id.
     assert len(threads) == 16
     totals = [sum(10 * rank + iteration for iteration in range(5)) for rank in range(16)]
     finished(client, driver, str(totals), stops=80)
@@ -99,7 +99,7 @@ def test_an_async_actor(attach: Callable[..., Client], run_driver: Callable[...,
     found = local_variables(client, stop)
     assert user_frames(client, stop)[0]["name"] == "answer"
     assert int(found["answer"]) == int(found["question"]) + 40
-    # While one call is stopped the event loop stands still, so the other one comes only now.
+    # While one call is stopped, the event loop does not run, so the other call stops only now.
     go_on(client, stop)
     assert walk(client, 1, "question") == {("2" if found["question"] == "1" else "1",): 1}
     finished(client, driver, "[41, 42]", stops=2)
@@ -137,7 +137,7 @@ def test_several_in_a_row_in_a_task_and_the_driver(
         stop = client.wait_event("stopped")
         assert local_variables(client, stop)["counted"] == counted
         path = os.path.basename(user_frames(client, stop)[0]["source"]["path"])
-        # Where several nodes are on one machine, Ray 2.39 gives a driver to any of them.
+        # If several nodes are on one machine, Ray 2.39 may assign any of them to a driver.
         node = ast.literal_eval(evaluate(client, stop, "ray._private.worker.global_worker.node_ip_address"))
         assert name_of(client, stop, f"driver {path}") == [f"driver {path}", str(driver.pid), node]
         go_on(client, stop)

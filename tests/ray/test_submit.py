@@ -68,7 +68,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def submit(client: Client, cluster: Cluster, project: Path) -> Callable[..., Client]:
-    """`submit(*texts)` submits the program, with breakpoints at the lines that have these texts."""
+    """Return `submit(*texts)`, which submits the program with breakpoints at the lines with these texts."""
 
     def start(*texts: str, **more: object) -> Client:
         breakpoints = {}
@@ -110,7 +110,7 @@ def test_the_driver_and_its_workers_stop(cluster: Cluster, submit: Callable[...,
     output = ended(client)
     assert RESULT in output
     assert "left: False False" in output
-    told = re.findall("Running entrypoint for job .*: (.*)", output)  # Ray 2.39 does not tell.
+    told = re.findall("Running entrypoint for job .*: (.*)", output)  # Ray 2.39 does not print this line.
     assert set(told) <= {f"{sys.executable} -u driver.py 0"}, "the user has not asked to see more"
     (folder,) = re.findall("files: (.*)", output)
     assert not Path(folder).exists()
@@ -162,7 +162,7 @@ sys.exit(client.get_job_status(job) != JobStatus.SUCCEEDED)
 def test_a_job_with_a_setup_hook_of_its_own_runs_undebugged(
     cluster: Cluster, project: Path, run_program: Callable[..., Child]
 ) -> None:
-    """Ray would refuse a second one, and end the program."""
+    """Ray would refuse a second hook and end the program."""
     (project / "hooked.py").write_text(HOOKED)
     (project / "hooks.py").write_text(HOOKS)
     job = run_program(SUBMIT, cluster.dashboard, str(project))

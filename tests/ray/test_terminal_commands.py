@@ -48,7 +48,7 @@ TRAINS = line_of(PROGRAM, "# trains")
 
 @pytest.fixture
 def environment(tmp_path: Path) -> Mapping[str, str]:
-    """No session or hub of anybody else is joined."""
+    """Return an environment in which commands join no existing session or hub."""
     return {"XDG_RUNTIME_DIR": str(tmp_path)}
 
 
@@ -62,11 +62,11 @@ def program(tmp_path: Path, children: ExitStack) -> Path:
 
 @pytest.fixture
 def ordinary(run_driver: Callable[..., Child], cluster: Cluster, program: Path) -> Callable[..., Child]:
-    """`ordinary(*ranks)` starts the program without raydap. The worker of rank 2 waits at breakpoint() then."""
+    """Return `ordinary(*ranks)`, which starts the program without raydap. Rank 2 waits at breakpoint()."""
 
     def start(*ranks: int) -> Child:
         driver = run_driver(program, str(program.parent / "end"), *map(str, ranks))
-        # Until then the commands would be asked again and again.
+        # Otherwise the tests would have to repeat their commands until this worker is paused.
         paused_workers(cluster, 1)
         return driver
 
@@ -75,7 +75,7 @@ def ordinary(run_driver: Callable[..., Child], cluster: Cluster, program: Path) 
 
 @pytest.fixture
 def prepared(cluster: Cluster, program: Path, children: ExitStack) -> Child:
-    """The program as `raydap run` starts it, with agents in its workers."""
+    """Return the program, started by `raydap run` with agents in its workers."""
     command = [*RAYDAP, "run", str(program), str(program.parent / "end"), "0", "1", "2"]
     env = {"RAY_ADDRESS": cluster.address}
     driver = children.enter_context(Child(command, program.with_suffix(".log"), env, program.parent))
@@ -85,7 +85,7 @@ def prepared(cluster: Cluster, program: Path, children: ExitStack) -> Child:
 
 @pytest.fixture
 def ask(cluster: Cluster, environment: Mapping[str, str]) -> Callable[..., str]:
-    """`ask(command, *arguments)` runs a command for the cluster."""
+    """Return `ask(command, *arguments)`, which runs a command for the cluster."""
     return lambda command, *arguments, **options: raydap(
         command, "--dashboard", cluster.dashboard, *arguments, env={**environment, **options.pop("env", {})}, **options
     )
@@ -97,7 +97,7 @@ def rows(ask: Callable[..., str], *arguments: str) -> list[dict[str, Any]]:
 
 
 def trainers(ask: Callable[..., str], where: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
-    """The three trainers, once Ray says all of them, and `where` holds."""
+    """Return the three trainers, once all of them are listed and `where` holds."""
     while True:
         found = [row for row in rows(ask) if row["actor"] == "Trainer"]
         if len(found) == 3 and where(found):
@@ -119,7 +119,7 @@ def test_raydap_alone_where_a_dashboard_does_not_answer(environment: Mapping[str
 @pytest.mark.parametrize(
     "words", [["ps"], ["hang"], ["stacks"], ["eval", "1"], ["compare", "1"]], ids=lambda words: words[0]
 )
-def test_a_long_wait_is_said_on_a_terminal(words: list[str], environment: Mapping[str, str]) -> None:
+def test_a_long_wait_is_shown_on_a_terminal(words: list[str], environment: Mapping[str, str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         command = [*RAYDAP, *words, "--dashboard", f"http://127.0.0.1:{silent.getsockname()[1]}"]
         with Terminal(command, environment) as terminal:
@@ -137,11 +137,11 @@ def test_an_ordinary_job_is_shown_and_left_as_it_is(
     cluster: Cluster,
     environment: Mapping[str, str],
 ) -> None:
-    """By `raydap` alone, `ps`, `stacks`, `eval` and `compare`."""
+    """The commands are `raydap` alone, `ps`, `stacks`, `eval` and `compare`."""
     driver = ordinary(0, 1, 2)
     found = trainers(
         ask,
-        # Ray's list of tasks is late.
+        # Ray's list of tasks lags.
         lambda rows: (
             [row["task"] for row in at(rows, "paused", BREAKPOINT)] == ["Trainer.train"]
             and len(at(rows, "alive", TRAINS)) == 2
@@ -153,13 +153,13 @@ def test_an_ordinary_job_is_shown_and_left_as_it_is(
     check_that_nobody_can_be_asked(ask)
     chosen = raydap("ps", "actor:Nobody", env={**environment, "RAY_ADDRESS": cluster.address}, code=3)
     assert f"Cluster: {cluster.dashboard} (RAY_ADDRESS)\n" in chosen
-    # Nobody was stopped, resumed or spoilt by all that: the worker waits as before.
+    # The commands have not stopped or resumed any worker: the paused one still waits.
     assert len(at(trainers(ask, lambda rows: True), "paused", BREAKPOINT)) == 1
     assert driver.process.poll() is None
 
 
 def check_raydap_alone(text: str, cluster: Cluster) -> None:
-    """`raydap` without arguments prints which worker waits where, and what to do."""
+    """Check that `raydap` without arguments prints which worker waits where, and what to do."""
     lines = text[text.index(f"  {cluster.dashboard}  ") :].splitlines()
     assert "runs train.py, 1 paused worker" in lines[0]
     assert lines[1].split() == ["STATE", "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"]
@@ -171,12 +171,12 @@ def check_raydap_alone(text: str, cluster: Cluster) -> None:
 
 
 def check_ps(ask: Callable[..., str], found: list[dict[str, Any]], program: Path) -> None:
-    """`found` has the three trainers."""
+    """Check `raydap ps`. `found` has the three trainers."""
     (paused,) = at(found, "paused", BREAKPOINT)
     assert (paused["file"], paused["task"], paused["threads"]) == (str(program), "Trainer.train", [])
     assert sorted(row["rank"] for row in found) == [0, 1, 2]
     (again,) = rows(ask, "state:paused")
-    # debugpy may have been about to listen at the first look.
+    # At the first call, debugpy may not have listened yet.
     assert {**again, "age": 0, "place": ""} == {**paused, "age": 0, "place": ""}
     table = [line.rstrip() for line in ask("ps", "actor:Trainer").splitlines()]
     assert table[0].split() == ["STATE", "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"]
@@ -187,7 +187,7 @@ def check_ps(ask: Callable[..., str], found: list[dict[str, Any]], program: Path
 
 
 def check_stacks(ask: Callable[..., str], picture: Path) -> None:
-    """In each of the formats."""
+    """Check `raydap stacks` in each format."""
     tree = ask("stacks", "actor:Trainer")
     assert f"2 train (train.py:{TRAINS})" in tree
     folded = ask("stacks", "actor:Trainer", "--folded").splitlines()
@@ -199,9 +199,9 @@ def check_stacks(ask: Callable[..., str], picture: Path) -> None:
 
 
 def check_that_nobody_can_be_asked(ask: Callable[..., str]) -> None:
-    """Workers without an agent cannot be asked, and are not stopped for it."""
+    """Check that workers without an agent are reported and not stopped."""
     assert "No worker in this set can be asked" in ask("eval", "rank", "actor:Trainer", code=3)
-    # The driver, two trainers, and as many idle workers as Ray keeps.
+    # These are the driver, two trainers, and the idle workers that Ray keeps.
     unasked = re.search(r"1 wait at breakpoint\(\) and (\d+) run without an agent", ask("compare", "rank", code=3))
     assert unasked is not None
     assert int(unasked[1]) >= 3
@@ -226,7 +226,7 @@ def test_a_prepared_job(prepared: Child, ask: Callable[..., str], program: Path)
 def test_beside_an_editor(
     children: ExitStack, cluster: Cluster, environment: Mapping[str, str], ordinary: Callable[..., Child], program: Path
 ) -> None:
-    """The commands see the stops of the editor's session, and leave it as it is."""
+    """The commands see the stops of the editor's session and do not change them."""
     driver = ordinary(1, 2)
     command = [*RAYDAP, "adapter"]
     client = children.enter_context(Client.spawn(command, env=clean_environment(environment)))
@@ -261,7 +261,7 @@ def test_on_a_hub(
     token.touch(0o600)
     token.write_text(hub.token)
     named = ["--connect", hub.url, "--token-file", str(token)]
-    # A look at a hub attaches to nobody.
+    # Listing the workers of a hub attaches to none of them.
     shown = ""
     while "paused" not in shown:
         shown = raydap("ps", *named, "actor:Trainer", env=environment)
@@ -284,7 +284,7 @@ def test_on_a_hub(
 def test_wrong_words(ask: Callable[..., str], environment: Mapping[str, str]) -> None:
     assert "actr" in ask("ps", "actr:Trainer", code=1)
     assert "SET" in ask("stacks", "a", "b", code=2)
-    assert "exclude each other" in ask("stacks", "--json", "--folded", code=2)
+    assert "Give only one of" in ask("stacks", "--json", "--folded", code=2)
     for command in (["ps"], ["stacks"], ["eval", "1"], ["compare", "1"], ["debug"]):
         text = raydap(*command, "--dashboard", "http://127.0.0.1:9", env=environment, code=1)
         assert "127.0.0.1:9" in text
@@ -309,7 +309,7 @@ def test_watch_colours_and_width(
     assert b"\x1b[" in watch.raw
     assert all(len(line) <= 90 for line in watch.text.splitlines())
     program.with_name("end").touch()
-    # The actor that has done its work is looked at anew.
+    # The list is updated when the actor has done its work.
     watch.wait_for(r"^STATE .*\n^paused +Trainer\S* .*\nalive +Trainer\{\d\} (?!.*below train).*\n?\Z")
     watch.send("\x03")
     assert watch.wait() == 130, watch.text

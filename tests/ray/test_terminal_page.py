@@ -1,4 +1,4 @@
-"""The transcripts of the page about the terminal are what a user sees."""
+"""The transcripts of the page about the terminal match what a user sees."""
 
 from difflib import unified_diff
 from itertools import chain
@@ -9,7 +9,7 @@ from support import transcripts
 
 
 def test_the_page_shows_what_the_commands_print() -> None:
-    # On the cluster of the other tests a driver of theirs may still be listed.
+    # This is a new cluster, because the shared one may still list a driver of another test.
     with Cluster(num_cpus=8) as cluster:
         made = transcripts.make(cluster)
     page = transcripts.on_page()

@@ -43,7 +43,7 @@ print("reduced:", ray.get([each.train.remote() for each in trainers]))
 """
 
 
-def test_who_lets_one_run_on_alone_is_warned(
+def test_resuming_one_alone_causes_a_warning(
     attach: Callable[..., Client], run_driver: Callable[..., Child], tmp_path: object
 ) -> None:
     client = attach()

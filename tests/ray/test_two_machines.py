@@ -1,4 +1,4 @@
-"""Programs on a cluster of two machines: the other one has sockets of its own, which only the relay reaches."""
+"""Programs on a cluster of two machines: the far one has its own sockets, which only the relay reaches."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def bridge_log(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def far_client(machines: TwoMachines, children: ExitStack, bridge_log: Path) -> Client:
-    """A client of a bridge on the head."""
+    """Return a client of a bridge on the head."""
     command = [*machines.head, sys.executable, "-m", "raydap", "adapter", "-v", "--log-file", str(bridge_log)]
     environment = clean_environment({"TMPDIR": str(machines.private)})
     return children.enter_context(Client.spawn(command, timeout=60, env=environment))
@@ -69,7 +69,7 @@ def test_the_first_line_that_runs_there_stops(
     assert sorted(seen) == sorted(text[2:] for text in PLACES)
     assert "result: ['done', 7, 'near']" in ended(far_client)
     assert problems(far_client) == []
-    assert bridge_log.read_text().count("are reached over the relay") == 1, "the head needs no relay"
+    assert bridge_log.read_text().count("connected to the agents on node ") == 1, "the head needs no relay"
 
 
 @pytest.mark.parametrize("submit", [False, True])
@@ -78,7 +78,7 @@ def test_pythons_that_workers_start_there_stop_though_raydap_is_not_installed_th
 ) -> None:
     with machines.without_raydap():
         source = STARTS_PYTHONS.replace("num_cpus=0.1", 'num_cpus=0.1, resources={"far": 0.1}')
-        # One task is enough there.
+        # A single task is enough here.
         source = source.replace("(2, 3)", "(2,)")
         launch(far_client, machines, tmp_path, source, "# in a child", submit=submit, python=sys.executable)
         for parents in ("child of driver", ("child of run", "child of worker")):
@@ -98,7 +98,7 @@ def kill(process: int) -> None:
         signal.pidfd_send_signal(process, signal.SIGKILL)
 
 
-def test_workers_of_both_machines_run_on_when_raydap_is_killed(
+def test_workers_of_both_machines_continue_when_raydap_is_killed(
     far_client: Client, machines: TwoMachines, tmp_path: Path, children: ExitStack
 ) -> None:
     launch(far_client, machines, tmp_path, KILLED, "# in a worker", python=sys.executable)
@@ -163,7 +163,7 @@ def test_the_other_machine_has_an_actor_as_soon_as_a_program_is_prepared(
         stop = far_client.wait_event("stopped")
         (listed,) = (row for row in far_client.request("raydap/workers")["workers"] if row["state"] == "stopped")
         assert listed["node"] == FAR
-        wait_for(lambda: "nothing is prepared in this cluster" in bridge_log.read_text())
+        wait_for(lambda: "no prepared program in this cluster" in bridge_log.read_text())
         go_on(far_client, stop)
         assert plain.wait() == 0, plain.output
     assert relays(machines) == before
@@ -181,7 +181,7 @@ def test_the_other_machine_has_an_actor_as_soon_as_a_program_is_prepared(
 
 
 def relays(machines: TwoMachines) -> int:
-    """How many actors of raydap the cluster has had."""
+    """Return how many actors of raydap the cluster has had."""
     return sum(actor["class_name"] == "RaydapRelay" for actor in machines.actors())
 
 
@@ -192,10 +192,10 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def test_gdb_reaches_everybody_there_and_the_pythons_that_they_start(
+def test_gdb_reaches_all_workers_there_and_the_pythons_that_they_start(
     far_client: Client, machines: TwoMachines, tmp_path: Path, bridge_log: Path, children: ExitStack
 ) -> None:
-    """The tasks that run gdb may get the very workers that are meant, or those of each other."""
+    """Ray may run the tasks with gdb in the very workers that are to be reached, or in workers of each other."""
     need_gdb()
     program = tmp_path / "program.py"
     child = tmp_path / "child.py"
@@ -209,7 +209,7 @@ def test_gdb_reaches_everybody_there_and_the_pythons_that_they_start(
     stop = far_client.wait_event("stopped")
     assert "# loop" in stopped_line(far_client, stop)
     everybody = Everybody(far_client)
-    # A task that runs gdb may end, with its worker, before an agent is there.
+    # A task that runs gdb may end, with its worker, before it has an agent.
     everybody.wait(
         lambda it: all(
             worker["agent"] or worker["state"] == "gone" for worker in it.workers.values() if worker["node"] == FAR
@@ -225,7 +225,7 @@ def test_gdb_reaches_everybody_there_and_the_pythons_that_they_start(
         assert driver.wait() == 0, driver.output
     assert "result: 7" in driver.output
     assert problems(far_client) == []
-    assert len(re.findall("agent of .* by gdb on its node", bridge_log.read_text())) > 1
+    assert len(re.findall("started an agent in .* by gdb on its node", bridge_log.read_text())) > 1
 
 
 def test_native_code_there_is_shown_from_outside(
@@ -236,7 +236,7 @@ def test_native_code_there_is_shown_from_outside(
     os.mkfifo(fifo)
     command = [*machines.head, sys.executable, str(program)]
     driver = children.enter_context(Child(command, tmp_path / "driver.log", {"RAY_ADDRESS": machines.address}))
-    with fifo.open("wb", buffering=0) as end:  # Returns when the task has opened it, too.
+    with fifo.open("wb", buffering=0) as end:  # Opening returns when the task has opened the FIFO, too.
         far_client.start_session("attach", {"dashboard": machines.dashboard})
         worker = Everybody(far_client).one("keep")
         assert worker["node"] == FAR
@@ -273,24 +273,24 @@ def test_the_doctor_looks_at_the_other_machine_through_ray_though_raydap_is_not_
     command = [*machines.head, sys.executable, str(program)]
     driver = children.enter_context(Child(command, tmp_path / "driver.log", {"RAY_ADDRESS": machines.address}))
     driver.wait_for("ready")
-    # The doctor would have to be asked again and again.
+    # Otherwise the doctor would have to be run repeatedly.
     wait_for(lambda: len(machines.paused_workers()) == 1)
     with machines.without_raydap():
         findings = doctor(machines, "--dashboard", machines.dashboard, "--break", f"{program}:10")
-    assert any(one["check"] == "dashboard" and "1 of all paused" in one["what"] for one in findings)
+    assert any(one["check"] == "dashboard" and "1 of them paused" in one["what"] for one in findings)
     by_check = {name: [one for one in findings if one["check"] == name] for name in {one["check"] for one in findings}}
-    assert [one["what"] for one in by_check["nodes"]] == ["2 nodes said what is there."]
+    assert [one["what"] for one in by_check["nodes"]] == ["2 nodes reported processes and versions."]
     (python,) = by_check["python-version"]
     assert HEAD in python["what"]
     assert FAR in python["what"]
     blocked = [one for one in by_check["route"] if one["severity"] == "note"]
     assert [one["subject"] for one in blocked] == [FAR]
-    assert "over Ray" in blocked[0]["why"]
+    assert "through Ray" in blocked[0]["why"]
     (value,) = by_check["variables"]
     assert value["subject"] == "actor Trainer"
-    # Its debug port is seen there, and nowhere else.
+    # The debug port can be seen only on that machine.
     assert [one["what"] for one in by_check["debug-port"]] == [
-        "Something listens at the debug port of each worker that has one."
+        "A process listens at the debug port of each worker that has one."
     ]
     reached = [one["what"] for one in by_check["breakpoints"] if one["severity"] == "ok"]
     assert any(f"on {FAR})" in what for what in reached)
@@ -314,5 +314,5 @@ def test_a_pdb_of_rays_old_debugger_there_is_reached_over_the_relay(
         check=True,
     )
     assert f"legacy.py({legacy_job.line_of('# the second line')})collect()" in done.stdout
-    assert "The task runs on." in done.stdout
+    assert "The task continues." in done.stdout
     job.child.wait_for(f"{name} gives 4")

@@ -1,4 +1,4 @@
-"""`raydap up` and `raydap down`: a hub as a job of a cluster, from start to end."""
+"""`raydap up` and `raydap down`: a hub that runs as a job of a cluster, from start to end."""
 
 import json
 import re
@@ -20,7 +20,7 @@ Raydap = Callable[..., Child]
 
 @pytest.fixture
 def raydap(tmp_path: Path, children: ExitStack) -> Raydap:
-    """`raydap(*arguments)` runs a command of raydap whose connection files are below `tmp_path`."""
+    """Return `raydap(*arguments)`, which runs a command of raydap with its connection files below `tmp_path`."""
 
     def run(*arguments: str) -> Child:
         log = tmp_path / f"raydap{len(list(tmp_path.glob('raydap*.log')))}.log"
@@ -32,7 +32,7 @@ def raydap(tmp_path: Path, children: ExitStack) -> Raydap:
 
 @pytest.fixture
 def up(raydap: Raydap, cluster: Cluster) -> Iterator[Raydap]:
-    """`up(*options)` is `raydap up` on the cluster; the hub ends with the test."""
+    """Yield `up(*options)`, which runs `raydap up` on the cluster. The hub ends with the test."""
 
     def run(*options: str) -> Child:
         child = raydap("up", "--dashboard", cluster.dashboard, "--python", sys.executable, *options)
@@ -80,14 +80,14 @@ def test_a_hub_comes_serves_and_goes(
     stops = [client.wait_event("stopped") for _ in range(2)]
     for stop in stops:
         assert "iteration" in local_variables(client, stop)
-        # The cluster's files are not the editor's, though here they are.
+        # raydap treats files on the cluster as different from the editor's, although here they are the same.
         (frame,) = user_frames(client, stop)
         assert frame["source"]["path"] == str(ACTORS)
         text = client.request("source", sourceReference=frame["source"]["sourceReference"])["content"]
         assert text == ACTORS.read_text()
         go_on(client, stop)
     assert len({stop["threadId"] for stop in stops}) == 2
-    # One iteration is left: both workers are stopped when the hub ends.
+    # One iteration is left, so both workers are stopped when the hub ends.
     for _ in range(2):
         client.wait_event("stopped")
 
@@ -119,24 +119,24 @@ def test_a_second_up_shows_the_hub_that_runs_and_replace_starts_anew(
 
 
 def test_two_ups_at_the_same_moment_start_one_hub(up: Raydap, raydap: Raydap, cluster: Cluster, tmp_path: Path) -> None:
-    """Both find no hub and the same name, which Ray takes from one of them only. A `down` frees the way again."""
+    """Both find no hub and choose the same name, which Ray accepts from only one. After `down`, `up` works again."""
     for _ in range(2):
         command = ("up", "--dashboard", cluster.dashboard, "--python", sys.executable)
         both = [raydap(*command), raydap(*command)]
         for child in both:
             assert child.wait() == 0, child.output
-        first, second = sorted(both, key=lambda child: "runs there already" in child.output)
+        first, second = sorted(both, key=lambda child: "A hub already runs" in child.output)
         assert "The token is" in first.output
-        assert "runs there already" in second.output
+        assert "A hub already runs" in second.output
         assert port_of(second.output) == port_of(first.output)
         (path,) = connection_files(tmp_path)
         assert json.loads(path.read_text())["token"] in first.output
         ended = raydap("down", "--dashboard", cluster.dashboard)
         assert ended.wait() == 0
-        assert ended.output.count("is gone") == 1
+        assert ended.output.count("detached from its workers and ended") == 1
 
 
-def test_a_hub_that_cannot_start_says_why(raydap: Raydap, cluster: Cluster, tmp_path: Path) -> None:
+def test_a_hub_that_cannot_start_prints_why(raydap: Raydap, cluster: Cluster, tmp_path: Path) -> None:
     child = raydap("up", "--dashboard", cluster.dashboard, "--python", "no-such-python")
     assert child.wait() == 1
     assert "[raydap 5004]" in child.output

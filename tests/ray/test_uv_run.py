@@ -1,4 +1,4 @@
-"""A program that `uv run` starts: Ray starts its workers by `uv run`, too, and breakpoints hold in them."""
+"""A program that `uv run` starts: Ray starts its workers with `uv run`, too, and breakpoints work in them."""
 
 import importlib.util
 import sys

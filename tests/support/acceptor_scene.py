@@ -1,4 +1,4 @@
-"""An acceptor that listens, and clients that speak bytes to it."""
+"""A listening acceptor, and clients that send raw bytes to it."""
 
 import asyncio
 import json
@@ -17,7 +17,10 @@ WAIT, TOKEN = 30.0, "the-right-token"
 
 
 class Clients:
-    """Stands in for the engine's clients: answers `echo`, closes at `disconnect`, and keeps what it hears."""
+    """A stand-in for the engine's clients.
+
+    It answers `echo`, closes the connection on `disconnect`, and queues every message that it receives.
+    """
 
     def __init__(self) -> None:
         self.peers: list[Peer] = []
@@ -51,7 +54,7 @@ class Clients:
 
 
 class Scene:
-    """One acceptor, listening. `speak` sends bytes on a connection of their own and returns its two streams."""
+    """One listening acceptor. `speak` sends bytes on a new connection and returns the connection's two streams."""
 
     def __init__(self, digest: str | None, tls: ssl.SSLContext | None) -> None:
         self.clients = Clients()
@@ -98,7 +101,10 @@ def run(
 
 
 def upgrade(path: str = "/dap", **headers: str | None) -> bytes:
-    """Return a handshake. `headers` are added to the usual ones, or replace them; None removes one."""
+    """Return the bytes of a WebSocket handshake.
+
+    `headers` are added to the default headers or replace them. A value of None removes the header.
+    """
     all_ = {
         "Host": "127.0.0.1:4711",
         "Upgrade": "websocket",

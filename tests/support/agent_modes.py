@@ -81,7 +81,7 @@ def listening(path: Path) -> socket.socket:
 
 
 def attach(listener: socket.socket, stack: ExitStack) -> tuple[EnteredWorker, str]:
-    """Attach to the process that calls at this socket. Return the path of its agent's own socket, too."""
+    """Attach to the process that connects to this socket. Return the connection and the path of its agent's socket."""
     connection = stack.enter_context(listener.accept()[0])
     connection.settimeout(60)
     path = read_line(connection)["socket"]
@@ -89,7 +89,7 @@ def attach(listener: socket.socket, stack: ExitStack) -> tuple[EnteredWorker, st
 
 
 def wait_for_end_of_session(path: str) -> None:
-    """Wait until nothing of pydevd is left: only then the agent greets, and names no holder."""
+    """Wait until nothing of pydevd is left: only then does the agent send a hello that names no holder."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(60)
         connection.connect(path)

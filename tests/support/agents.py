@@ -18,7 +18,7 @@ from raydap.inworker import calls
 from raydap.inworker.agent_code import find_modules
 from support.entered import EnteredWorker
 
-# As inworker/worker_setup.py starts it, and sitecustomize.py.
+# Starts the agent as inworker/worker_setup.py and sitecustomize.py do.
 _RUN = """
 import os, runpy, sys
 folder, raydap, sources, program, *names = sys.argv[1:]
@@ -32,7 +32,7 @@ runpy.run_path(program, run_name="__main__")
 """
 
 
-# As _RUN starts it, without an agent.
+# Runs the program as _RUN does, without an agent.
 _RUN_PLAIN = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')"
 
 
@@ -65,7 +65,7 @@ def run_plain(source: str, folder: Path, children: ExitStack) -> str:
 
 
 def leave_socket(path: Path) -> Path:
-    """Leave the socket of an agent, as a process does that ends."""
+    """Leave a socket file behind, as an agent's process does when it ends."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(str(path))
     return path
@@ -73,7 +73,7 @@ def leave_socket(path: Path) -> Path:
 
 @dataclass
 class PreparedProgram:
-    """A program that has called, or waits to be called. The caller ends `child`."""
+    """A program whose agent has connected to raydap's socket, or is about to. The caller ends `child`."""
 
     child: Child
     path: Path
@@ -98,13 +98,13 @@ class PreparedProgram:
         return cls(child, path, folder, listener, children)
 
     def called(self) -> socket.socket:
-        """The connection by which it calls when it begins."""
+        """Return the connection that the agent opens when the program begins."""
         connection = self.children.enter_context(self.listener.accept()[0])
         connection.settimeout(30)
         return connection
 
     def dial(self, pid: int = 0) -> socket.socket:
-        """A connection to the agent of the program, or of its child with that number."""
+        """Connect to the agent of the program, or to the agent of its child process `pid`."""
         connection = self.children.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         connection.settimeout(30)
         connection.connect(str(self.folder / f"raydap-{pid or self.child.process.pid}"))
@@ -116,7 +116,7 @@ class PreparedProgram:
 
 @contextmanager
 def raydap_that_debugs_nothing(path: str) -> Iterator[None]:
-    """Listen at this path and hang up on each process that calls."""
+    """Listen at this path and close every connection."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
         listener.listen()
@@ -126,7 +126,7 @@ def raydap_that_debugs_nothing(path: str) -> Iterator[None]:
 
 @contextmanager
 def hanging_up(listener: socket.socket) -> Iterator[None]:
-    """Hang up on all connections to a socket that listens already."""
+    """Close every connection to a socket that is already listening."""
 
     def hang_up() -> None:
         with suppress(OSError):
@@ -144,7 +144,7 @@ def hanging_up(listener: socket.socket) -> Iterator[None]:
 
 
 def read_line(connection: socket.socket) -> dict[str, Any]:
-    """Reads byte by byte: what follows the line is the debugger's, and whoever reads next must get it."""
+    """Read the agent's line byte by byte: the bytes after it belong to the debugger."""
     line = b""
     while not line.endswith(b"\n"):
         data = connection.recv(1)
@@ -157,7 +157,7 @@ def read_line(connection: socket.socket) -> dict[str, Any]:
 def attach(
     program: PreparedProgram, connection: socket.socket, children: ExitStack, *lines: int, **arguments: Any
 ) -> EnteredWorker:
-    """Greets and attaches, with breakpoints at these lines of the program, as the bridge does it."""
+    """Read the agent's first line and attach as the bridge does, with breakpoints at these lines of the program."""
     read_line(connection)
     return attach_greeted(program, connection, children, *lines, **arguments)
 
@@ -165,7 +165,7 @@ def attach(
 def attach_greeted(
     program: PreparedProgram, connection: socket.socket, children: ExitStack, *lines: int, **arguments: Any
 ) -> EnteredWorker:
-    """The same, when the agent's first line has been read."""
+    """Attach as `attach` does, after the agent's first line has been read."""
     return attach_to(connection, children, program.path, *lines, **arguments)
 
 
@@ -177,13 +177,13 @@ def attach_to(
     filters: Iterable[str] = ("uncaught",),
     **arguments: Any,
 ) -> EnteredWorker:
-    """The same for any process, with breakpoints in the file at `path`, and these filters for exceptions."""
+    """Attach to the process behind `connection`, with breakpoints in the file at `path` and these exception filters."""
     connection.settimeout(None)
     connection.sendall(b'{"debug": true, "client": "the test"}\n')
     assert read_line(connection) == {"error": ""}
 
     def hang_up() -> None:
-        with suppress(OSError):  # The program was first, or the test has hung up already.
+        with suppress(OSError):  # The program or the test has already closed it.
             connection.shutdown(socket.SHUT_RDWR)
         connection.close()
 
@@ -203,7 +203,7 @@ def attach_to(
 
 
 def ask(program: PreparedProgram, question: dict[str, Any]) -> dict[str, Any]:
-    """Return the answer of the agent of a program to a question that needs no debugger."""
+    """Return the agent's answer to a question that needs no debugger."""
     with program.dial() as connection:
         read_line(connection)
         connection.sendall(json.dumps(question).encode() + b"\n")

@@ -1,4 +1,4 @@
-"""A client that asks for all workers, and what it is told of them."""
+"""A client that lists all workers, and the changes that it receives."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from support.playbook import Play
 
 
 def told(client: FakeClient) -> list[tuple[str, str]]:
-    """All changes of a state that nobody has taken yet: keys and states."""
+    """Return the worker keys and states of all `raydap/workersChanged` events that are next in the inbox."""
     changes: dict[tuple[str, str], None] = {}
     while client.inbox and client.inbox[0].get("event") == "raydap/workersChanged":
         for worker in client.event("raydap/workersChanged")["workers"]:
@@ -28,7 +28,7 @@ def watching(play: Play, arguments: dict[str, Any] | None = None) -> FakeClient:
 
 
 def end(play: Play, client: FakeClient) -> None:
-    """The client leaves; whatever it is told of that is not the matter of the script."""
+    """Disconnect the client, and drop all messages and effects that the script does not check."""
     client.send("disconnect")
     client.inbox.clear()
     play._effects.clear()

@@ -1,4 +1,4 @@
-"""What a worker would say of values of this process."""
+"""Summaries of values of this process, made by the code that runs in workers."""
 
 import json
 import math
@@ -10,12 +10,12 @@ import pytest
 from raydap.inworker import calls
 
 WORKER = SimpleNamespace()
-"""The functions about arrays, as a worker gets them: from one text."""
+"""The functions about arrays, created from one source text, as they are in a worker."""
 exec(calls._source(*calls._LIBRARIES), vars(WORKER))
 
 
 def summary(value: object, seconds: float = 60.0) -> dict[str, Any]:
-    """By the functions as a worker gets them: of an array its numbers."""
+    """Return the summary that a worker would send of a value; for an array, its numbers."""
     told = eval(calls.summary("value", seconds), {"value": value})
     assert len(told) < 1100
     found: dict[str, Any] = json.loads(told)
@@ -23,7 +23,7 @@ def summary(value: object, seconds: float = 60.0) -> dict[str, Any]:
 
 
 def library(name: str) -> Any:
-    """torch and jax are large, so they are tested where they are installed."""
+    """Import torch or jax; skip the test where the library is not installed, because both are large."""
     return pytest.importorskip(name, reason=f"{name} is not installed here")
 
 
@@ -32,7 +32,7 @@ def numbers(found: dict[str, Any]) -> tuple[object, ...]:
 
 
 def some(numpy: Any, rows: int = 1500, columns: int = 1000) -> Any:
-    """Floats, of which three are not finite."""
+    """Return an array of floats, three of which are not finite."""
     array = numpy.random.default_rng(0).normal(5.0, 2.0, (rows, columns)).astype("f4")
     array[0, 0], array[1, 1], array[2, 2] = math.nan, math.inf, -math.inf
     return array

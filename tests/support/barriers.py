@@ -1,4 +1,4 @@
-"""Barriers of a playbook: setting them, and workers that arrive."""
+"""Barriers in scripts of sessions: setting them, and workers that arrive."""
 
 from typing import Any
 
@@ -44,13 +44,13 @@ def answer(play: Play, *workers: FakeWorker, starting: int = 0) -> None:
 
 
 def shown(client: FakeClient) -> list[int]:
-    """The threads of all stops that nobody has taken yet."""
+    """Take all events of the inbox, and return the threads of its `stopped` events."""
     events = [client.inbox.pop(0) for _ in list(client.inbox)]
     assert {each["event"] for each in events} <= {"stopped", "thread", "breakpoint"}
     return [each["body"]["threadId"] for each in events if each["event"] == "stopped"]
 
 
 def ran_on(worker: FakeWorker) -> bool:
-    """Whether it was let go on since the last call."""
+    """Return whether the bridge has resumed a thread of the worker since the last call."""
     heard, worker.heard = worker.heard, []
     return "threads.resume(" in str([each.get("arguments") for each in heard])

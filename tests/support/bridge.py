@@ -1,4 +1,4 @@
-"""The bridge as a user starts it: a process of its own, spoken to over TCP."""
+"""The bridge as a user starts it: a separate process, connected over TCP."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from support import fork_server
 
 @dataclass(frozen=True)
 class Bridge:
-    """`raydap adapter --listen`, and where it listens."""
+    """A running `raydap adapter --listen`, and its address."""
 
     child: Child
     host: str
@@ -21,36 +21,36 @@ class Bridge:
 
     @classmethod
     def start(cls, log: Path, *options: str, env: dict[str, str] | None = None) -> "Bridge":
-        """The caller calls `end`. Raises ChildFailed."""
+        """Start the bridge. The caller calls `end`. Raises ChildFailed."""
         child = fork_server.RAYDAP.start(["adapter", "--listen", "127.0.0.1:0", *options], log, env)
         return cls(child, *_listens(child, "listening"))
 
     @classmethod
     def start_as_command(cls, log: Path) -> "Bridge":
-        """The same, for tests of what recognises a raydap by its command line."""
+        """Start the bridge as a command of its own, for tests of code that recognises raydap by its command line."""
         child = Child([sys.executable, "-m", "raydap", "adapter", "--listen", "127.0.0.1:0"], log)
         return cls(child, *_listens(child, "listening"))
 
     def end(self) -> None:
-        """Ends the process; raises AssertionError if it died before, or ever printed a traceback."""
+        """End the process. Raise AssertionError if it had already ended, or if it has ever printed a traceback."""
         died = self.child.process.poll()
         self.child.end()
         output = self.child.output
         assert died is None, f"the bridge died with code {died}:\n{output}"
-        # A worker's traceback is behind the name of the worker, in the same line.
+        # The traceback of a worker follows the name of the worker in the same line, so it does not match.
         assert not re.search("^Traceback", output, re.MULTILINE), output
 
 
 @dataclass(frozen=True)
 class Hub(Bridge):
-    """`raydap serve`. `url` is its WebSocket; `connection` the connection file that it has written."""
+    """A running `raydap serve`. `url` is its WebSocket, and `connection` the connection file that it has written."""
 
     token: str
     connection: Path
 
     @classmethod
     def start(cls, log: Path, *options: str, env: dict[str, str] | None = None) -> "Hub":
-        """Its connection file lies beside the log. The caller calls `end`. Raises ChildFailed."""
+        """Start a hub whose connection file is beside the log. The caller calls `end`. Raises ChildFailed."""
         connection = log.with_suffix(".json")
         command = ["serve", "--connection-file", str(connection), *options]
         child = fork_server.RAYDAP.start(command, log, env)

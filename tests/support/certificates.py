@@ -1,4 +1,4 @@
-"""A certificate of one's own for 127.0.0.1, made by `openssl`."""
+"""A self-signed certificate for 127.0.0.1, made by `openssl`."""
 
 import subprocess
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Certificate:
-    """All are PEM files; `locked_key` is the key under a password."""
+    """The PEM files of a certificate. `locked_key` is the key, encrypted with a password."""
 
     path: Path
     key: Path

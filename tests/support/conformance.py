@@ -1,7 +1,7 @@
-"""Holds messages of the bridge against the DAP schema that ships with debugpy.
+"""Validation of the bridge's messages against the DAP schema that ships with debugpy.
 
-`validate(message)` takes one decoded message as a client receives it, for example each of `Client.received` of
-docs/examples/dap_client.py, and raises AssertionError naming the message and what is wrong with it.
+`validate(message)` takes one decoded message as a client receives it, for example an entry of `Client.received` of
+docs/examples/dap_client.py, and raises AssertionError with the message and what is wrong with it.
 """
 
 import json
@@ -17,18 +17,18 @@ from raydap.protocol.raydap_messages import EVENTS, REQUESTS
 DEFINITIONS = generate.load()
 
 LAST_ID = 2**31 - 1
-"""DAP numbers that name something are 32 bits (spec: Variable.variablesReference); the JSON schema does not say so."""
+"""The largest DAP id: 32 bits (spec: Variable.variablesReference). The JSON schema does not contain this limit."""
 
 
 def validate(message: dict[str, Any], command: str | None = None) -> None:
-    """Raises AssertionError unless the message is what the schema says.
+    """Raise AssertionError unless the message conforms to the schema.
 
-    `command` is the one of the request that a response answers.
+    `command` is the command of the request that a response answers.
     """
     name = definition(message)
     if command is not None:
         assert message.get("command") == command, f"the answer to {command} says {message.get('command')!r}"
-    # Sequence numbers differ in messages that are the same otherwise, and any integer is valid.
+    # The cache ignores sequence numbers: they differ between equal messages, and any integer is valid.
     numbers = {key: 0 for key in ("seq", "request_seq") if type(message.get(key)) is int}
     complaints = _complaints(name, json.dumps({**message, **numbers}))
     assert not complaints, f"{message} is no {name}:\n" + "\n".join(complaints)
@@ -36,7 +36,10 @@ def validate(message: dict[str, Any], command: str | None = None) -> None:
 
 @lru_cache(maxsize=1000)
 def _complaints(name: str, text: str) -> list[str]:
-    """Return what is wrong with a message in JSON. Checking one takes long, and most tests have the same messages."""
+    """Return what is wrong with a message, given as JSON.
+
+    The results are cached: validation is slow, and most tests send the same messages.
+    """
     message = json.loads(text)
     errors = sorted(_validator(name).iter_errors(message), key=lambda error: list(map(str, error.absolute_path)))
     complaints = [f"{error.json_path}: {error.message}" for error in errors]
@@ -47,7 +50,7 @@ def _complaints(name: str, text: str) -> list[str]:
 
 
 def _wrong_own_body(message: dict[str, Any]) -> list[str]:
-    """What is wrong with the body of an answer or event of raydap's own, by its declared type."""
+    """Return what is wrong with the body of raydap's own responses and events, according to their declared types."""
     name = str(message.get("event") or message.get("command"))
     if message.get("success") is False or name not in {*REQUESTS, *EVENTS}:
         return []
@@ -63,13 +66,13 @@ def _wrong_own_body(message: dict[str, Any]) -> list[str]:
 
 
 def definition(message: dict[str, Any]) -> str:
-    """The name of the schema's definition for a message that goes to a client; AssertionError if there is none."""
+    """Return the name of the schema's definition for a message to a client. Raises AssertionError if there is none."""
     kind = message.get("type")
     if (
         str(message.get("event") or message.get("command")).startswith("raydap/")
         and message.get("success") is not False
     ):
-        # raydap's own (docs/requests.md): the schema knows no more of them than of any message.
+        # The schema has no definitions of raydap's own messages (docs/requests.md), only the general ones.
         return {"event": "Event", "response": "Response"}[str(kind)]
     if kind == "event":
         name = _capital(message.get("event")) + "Event"
@@ -95,7 +98,7 @@ def _validator(name: str) -> jsonschema.Draft7Validator:
 
 
 def _too_large(value: Any, path: str) -> list[tuple[str, int]]:
-    """Ids that do not fit; other numbers, such as a module's size, may be of any size."""
+    """Return the ids above LAST_ID, with their paths. Other numbers, such as a module's size, have no limit."""
     if isinstance(value, list):
         return [found for place, item in enumerate(value) for found in _too_large(item, f"{path}[{place}]")]
     if not isinstance(value, dict):

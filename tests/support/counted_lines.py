@@ -1,4 +1,4 @@
-"""How much work of the bridge a script causes: effects, and lines of Python."""
+"""The work that a script causes in the bridge: effects, and executed lines of Python."""
 
 import gc
 import sys
@@ -12,9 +12,9 @@ from support.playbook import Play
 
 
 class Counted:
-    """Watches a play's bridge from now on: its effects, and how many lines of Python it runs.
+    """A counter of a play's effects, and of the lines of Python that its bridge executes.
 
-    A loop over all workers shows in the lines, since each round counts; only a loop inside C would not.
+    A loop over all workers increases the number of lines with each iteration. Only a loop inside C would not be seen.
     """
 
     def __init__(self, play: Play) -> None:
@@ -25,7 +25,7 @@ class Counted:
 
     def _watched(self, event: Any) -> list[Effect]:
         before = sys.gettrace()
-        gc.disable()  # Hypothesis has a callback of the collector, whose lines would count.
+        gc.disable()  # The lines of Hypothesis's gc callback would be counted.
         sys.settrace(self._trace)
         try:
             effects = self._handle(event)

@@ -1,4 +1,4 @@
-"""Real debugpy without Ray: a program that waits for a client, for quick tests."""
+"""Real debugpy without Ray, for quick tests: a program that waits for a client."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from support import fork_server
 
 @dataclass(frozen=True)
 class Debuggee:
-    """`host` and `port` are where debugpy's adapter listens; `path` is the program's file."""
+    """A program in debugpy. `host` and `port` are the address of its adapter, and `path` is the program's file."""
 
     child: Child
     path: Path
@@ -19,9 +19,9 @@ class Debuggee:
 
     @classmethod
     def start(cls, source: str, directory: Path, packages: Path | None = None) -> "Debuggee":
-        """Starts `source` in `directory`; it waits for a client before its first line. The caller ends `child`.
+        """Start `source` in `directory`; it waits for a client before its first line. The caller ends `child`.
 
-        `packages` is a folder with another debugpy than that of this environment.
+        `packages` is a folder with another debugpy than the one of this environment.
         """
         number = len(list(directory.glob("debuggee*.py")))
         path = directory / f"debuggee{number}.py"

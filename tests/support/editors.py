@@ -1,12 +1,12 @@
-"""Clients of the bridge that were written elsewhere, all playing the same scenarios.
+"""Existing DAP clients that all play the same scenarios against the bridge.
 
-A scenario is a list of steps, dictionaries whose `do` names a method of Script in editors_script.py. player.js and
-player.el of tests/editors know the same ones; they read a JSON file with these keys:
+A scenario is a list of steps: dictionaries whose `do` names a method of Script in editors_script.py. player.js and
+player.el in tests/editors implement the same steps. They read a JSON file with these keys:
 
     steps       the scenario
-    port        where the bridge listens on 127.0.0.1, or
-    command     the bridge as a command of two words that speaks on stdio
-    transcript  the file to which they add a line {"from": "client" or "adapter", "message": ...} for each message
+    port        the port of the bridge on 127.0.0.1, or
+    command     the bridge as a command of two words that uses stdio
+    transcript  the file to which they append a line {"from": "client" or "adapter", "message": ...} for each message
 """
 
 import json
@@ -26,24 +26,24 @@ from support.editors_script import RecordingClient, Script
 
 HERE = Path(__file__).parents[1] / "editors"
 PACKAGES = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "raydap" / "editors"
-"""Where `make editors` puts npm's packages."""
+"""The folder into which `make editors` installs npm's packages."""
 
 Step = Mapping[str, Any]
 Message = dict[str, Any]
 
 
 class NotInstalled(Exception):
-    """A client is missing here; the text says what to install."""
+    """A client is not installed here. The text names what to install."""
 
 
 @dataclass(frozen=True)
 class Transcript:
-    """What went over one connection, in the order in which the client saw it."""
+    """The messages of one connection, in the order in which the client sent and received them."""
 
     lines: list[tuple[str, Message]]
 
     def __post_init__(self) -> None:
-        """Everything the adapter sent has to be what the DAP schema says, whoever the client was."""
+        """Check that every message of the adapter conforms to the DAP schema."""
         commands = {message["seq"]: message["command"] for message in self.sent}
         for message in self.received:
             validate(message, commands[message["request_seq"]] if message["type"] == "response" else None)
@@ -65,14 +65,14 @@ class Transcript:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """The bridge: a port on 127.0.0.1, or if None a command of two words that speaks on stdio."""
+    """An endpoint of the bridge: a port on 127.0.0.1, or if None a command of two words that uses stdio."""
 
     port: int | None
     command: tuple[str, str]
 
     @classmethod
     def spawned(cls, directory: Path) -> "Endpoint":
-        """A bridge that each client starts for itself, as users do: by one word and "adapter"."""
+        """Return an endpoint that each client starts for itself, as users do: by a program's path and "adapter"."""
         script = directory / "raydap"
         script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m raydap "$@"\n')
         script.chmod(0o755)
@@ -87,19 +87,19 @@ class Endpoint:
 
 
 class Editor:
-    """A client in a process of its own."""
+    """A client in a separate process."""
 
     name = ""
 
     def command(self, scenario: Path) -> list[str]:
-        """The command that plays a scenario. Raises NotInstalled."""
+        """Return the command that plays a scenario. Raises NotInstalled."""
         raise NotImplementedError
 
     def environment(self, directory: Path) -> dict[str, str]:
         return {"HOME": str(directory)}
 
     def play(self, steps: Sequence[Step], endpoint: Endpoint, directory: Path) -> Transcript:
-        """Plays to the end and returns what was said; AssertionError with the failed step."""
+        """Play all steps and return the transcript. Raises AssertionError with the step that failed."""
         transcript = directory / f"{self.name}.jsonl"
         transcript.touch()
         scenario = directory / f"{self.name}.json"
@@ -108,7 +108,7 @@ class Editor:
         return Transcript(list(_read(transcript)))
 
     def run(self, command: Sequence[str], directory: Path) -> str:
-        """Runs a command to its end and returns its output; AssertionError with the output if it fails."""
+        """Run a command to its end and return its output. Raises AssertionError with the output if it fails."""
         with Child(command, directory / f"{self.name}.log", self.environment(directory), cwd=directory) as child:
             code = child.wait()
             assert code == 0, f"{self.name} ended with code {code}:\n{child.output}"
@@ -137,7 +137,7 @@ class VsCode(Editor):
 
 
 class Emacs(Editor):
-    """dap-mode."""
+    """Emacs with dap-mode."""
 
     name = "emacs"
 

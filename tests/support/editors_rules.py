@@ -1,4 +1,4 @@
-"""What clients rely on in every session, whatever happens in it; one function for each rule."""
+"""Rules on which clients rely in every session, one function for each."""
 
 from support.editors import Message, Transcript
 
@@ -9,10 +9,10 @@ OPTIONAL = {
     "progressUpdate": "supportsProgressReporting",
     "progressEnd": "supportsProgressReporting",
 }
-"""Events that only clients with a capability may be sent (spec: InitializeRequestArguments)."""
+"""Events that may be sent only to clients with a capability (spec: InitializeRequestArguments)."""
 
 REVERSE = {"runInTerminal": "supportsRunInTerminalRequest", "startDebugging": "supportsStartDebuggingRequest"}
-"""The same for requests of the adapter; dap-mode takes any of them for runInTerminal."""
+"""Requests of the adapter, with the same restriction. dap-mode handles each of them as runInTerminal."""
 
 RESUMING = ("continue", "next", "stepIn", "stepOut")
 
@@ -35,7 +35,10 @@ def sequence_has_no_gap(transcript: Transcript) -> None:
 
 
 def every_request_is_answered_once(transcript: Transcript) -> None:
-    """But for those of dap-mode that meet its own leaving: it sends `disconnect` and waits for no answer before."""
+    """Check that each request has one response.
+
+    dap-mode sends `disconnect` without waiting for the response to its last request, so those two may have none.
+    """
     answered = [message["request_seq"] for message in transcript.received if message["type"] == "response"]
     assert len(answered) == len(set(answered))
     asked = {message["seq"]: message["command"] for message in transcript.sent}
@@ -56,19 +59,23 @@ def only_what_the_client_supports(transcript: Transcript) -> None:
 
 
 def no_id_is_small(transcript: Transcript) -> None:
-    """0 broke VS Code once (vscode#33839), and workers' own ids start there: no id of theirs may get through."""
+    """Check that no id is small.
+
+    An id of 0 broke VS Code once (vscode#33839). Workers count their own ids from there, so a small id is one that the
+    bridge has not translated.
+    """
     for message in transcript.received:
         for name, number in _ids(message.get("body", {})):
             assert number >= FIRST_HANDLE, (name, message)
 
 
 def _ids(value: object) -> list[tuple[str, int]]:
-    """Names and values of everything in a body that names something; a reference of 0 names nothing."""
+    """Return the name and value of every id in a body, without references of 0, which refer to nothing."""
     found: list[tuple[str, int]] = []
     if isinstance(value, list):
         for part in value:
             found += _ids(part)
-    elif isinstance(value, dict) and "showUser" not in value:  # An error has an id as well, its number.
+    elif isinstance(value, dict) and "showUser" not in value:  # The id of an error is the error's number.
         for name, part in value.items():
             reference = name in ("variablesReference", "sourceReference")
             if isinstance(part, int) and (name in ("threadId", "frameId", "id") or (reference and part != 0)):
@@ -78,13 +85,13 @@ def _ids(value: object) -> list[tuple[str, int]]:
 
 
 def nothing_is_said_of_all_threads(transcript: Transcript) -> None:
-    """Absent means true for `continued`, so it has to be written."""
+    """Check that no event is about all threads. `allThreadsContinued` must be present: its default is true."""
     assert all(body["allThreadsStopped"] is False for body in transcript.bodies("stopped"))
     assert all(body["allThreadsContinued"] is False for body in transcript.bodies("continued"))
 
 
 def threads_are_introduced(transcript: Transcript) -> None:
-    """A thread is `started` before it stops and never stops after it has `exited`. LSP4E relies on it."""
+    """Check that a thread is `started` before it stops, and never stops after `exited`. LSP4E relies on this."""
     alive: set[int] = set()
     for message in transcript.received:
         body: Message = message.get("body") or {}
@@ -95,10 +102,11 @@ def threads_are_introduced(transcript: Transcript) -> None:
 
 
 def focus_stays_where_the_user_looks(transcript: Transcript) -> None:
-    """VS Code would go to each new stop.
+    """Check that new stops do not move the focus: VS Code would show each of them.
 
-    The user looks at a thread that is moved, or whose scopes are asked for; stacks are asked for at every stop. Only
-    what was answered before a stop is sure to have come before it, and a thread told to run may have done so already.
+    The user's thread is the one that was last resumed or whose scopes were last requested; every stop causes a request
+    for stacks, so these do not count. A response before the stop proves that the thread is in focus. A thread that was
+    sent a resume request may already be running, so it is not counted as stopped.
     """
     requests = {message["seq"]: message.get("arguments") or {} for message in transcript.sent}
     owner: dict[int, int] = {}

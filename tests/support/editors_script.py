@@ -1,4 +1,4 @@
-"""The steps of a scenario (support/editors.py), done with the example client of the documentation."""
+"""The steps of a scenario (support/editors.py), performed with the example client of the documentation."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,8 +26,10 @@ class RecordingClient(Client):
 
 
 class Script:
-    """The steps. `stop` looks at the next stop, and what follows is about the thread that is looked at. `stack` has the
-    names of the innermost frames, `path` and `line` are the first one's.
+    """The steps of a scenario.
+
+    `stop` selects the thread of the next stop, and the steps after it refer to this thread. `stack` has the names of
+    the innermost frames; `path` and `line` are those of the first one.
     """
 
     def __init__(self, client: Client) -> None:
@@ -44,30 +46,33 @@ class Script:
         breakpoints: Mapping[str, Sequence[int]] | None = None,
         filters: Sequence[str] = ("uncaught",),
     ) -> None:
-        """Starts a session, in the way and order of each client."""
+        """Start a session with the client's own sequence of requests."""
         self.lines = {path: list(lines) for path, lines in (breakpoints or {}).items()}
         self.client.start_session(request, arguments, breakpoints=breakpoints, filters=filters)
 
     def refused(self, says: str, **start: Any) -> None:
-        """The same, but it must fail, and the user be told so with this text in it."""
+        """Start a session, which must fail with an error that contains this text."""
         with pytest.raises(RequestFailed) as failed:
             self.start(**start)
         assert says in failed.value.text
 
     def stop(self, reason: str | None = None, same: bool = False, **at: Any) -> None:
-        """`same`: it must be a stop of the thread that was looked at before, whatever else has stopped."""
+        """Wait for the next stop and select its thread.
+
+        With `same`, wait for a stop of the selected thread, and ignore other stops before it.
+        """
         stop = self.client.wait_event("stopped", lambda body: not same or body["threadId"] == self.thread)
         assert reason in (None, stop["reason"])
         self._look(stop["threadId"], **at)
 
     def switch(self, **at: Any) -> None:
-        """Leaves a stopped thread for the next one that stops or has stopped, and was not looked at yet."""
+        """Select the next other thread that stops, or has stopped without having been selected."""
         self.previous = self.thread
         stop = self.client.wait_event("stopped", lambda body: body["threadId"] != self.previous)
         self._look(stop["threadId"], **at)
 
     def back(self, **at: Any) -> None:
-        """To the thread from which `switch` came."""
+        """Select the thread that was selected before `switch`."""
         self._look(self.previous, **at)
 
     def locals(self, values: Mapping[str, str]) -> None:
@@ -90,7 +95,7 @@ class Script:
         self._resume("continue")
 
     def walk(self, stops: int, expression: str, results: Sequence[str]) -> None:
-        """Goes through so many stops, continuing each; `results` are the sorted values of an expression at each."""
+        """Continue through this many stops. `results` are the sorted values of an expression at the stops."""
         found = []
         for _ in range(stops):
             self.stop()
@@ -99,14 +104,14 @@ class Script:
         assert sorted(found) == list(results)
 
     def toggle(self, path: str, line: int) -> None:
-        """Sets a breakpoint, or removes the one that is there."""
+        """Set a breakpoint, or remove the one that is there."""
         lines = self.lines.setdefault(path, [])
         (lines.remove if line in lines else lines.append)(line)
         specs = [{"line": line} for line in lines]
         self.answers += self.client.request("setBreakpoints", source={"path": path}, breakpoints=specs)["breakpoints"]
 
     def verified(self, path: str, line: int) -> None:
-        """Waits until a breakpoint is shown as verified."""
+        """Wait until the adapter reports a breakpoint as verified."""
 
         def fits(breakpoint: Message) -> bool:
             return bool(breakpoint["verified"] and breakpoint["line"] == line and breakpoint["source"]["path"] == path)
@@ -115,16 +120,16 @@ class Script:
             self.client.wait_event("breakpoint", lambda body: fits(body["breakpoint"]))
 
     def exception(self, name: str, description: str) -> None:
-        """What the client shows of the exception at which it has stopped."""
+        """Check what the client shows of the exception at which the thread has stopped."""
         info = self.client.request("exceptionInfo", threadId=self.thread)
         assert (info["exceptionId"], info["description"]) == (name, description)
 
     def output(self, category: str, text: str) -> None:
-        """Waits for output of the launched program."""
+        """Wait for output of the launched program."""
         self.client.wait_event("output", lambda body: body["category"] == category and text in body["output"])
 
     def exited(self, code: int) -> None:
-        """Waits for the end of the session by the end of the launched program."""
+        """Wait for the exit code of the launched program, and then for the end of the session."""
         assert self.client.wait_event("exited") == {"exitCode": code}
         self.client.wait_event("terminated")
 
@@ -147,4 +152,4 @@ class Script:
         assert line in (None, self.frames[0]["line"])
 
 
-setattr(Script, "continue", Script.resume)  # A keyword of Python, but what all clients call it.
+setattr(Script, "continue", Script.resume)  # A keyword of Python, but the name of the step in all clients.

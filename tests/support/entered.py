@@ -1,4 +1,4 @@
-"""A debuggee that raydap's own expressions are evaluated in: real debugpy, without a bridge in between."""
+"""A debuggee in which raydap's own expressions are evaluated: real debugpy, without a bridge in between."""
 
 from collections.abc import Iterable
 from contextlib import ExitStack
@@ -13,7 +13,7 @@ from raydap.inworker import calls
 
 @dataclass(frozen=True)
 class EnteredWorker:
-    """One connection to the debugpy of a program, made as the core makes it."""
+    """A connection to the debugpy of a program, opened as the core opens it."""
 
     client: Client
     path: Path
@@ -31,7 +31,7 @@ class EnteredWorker:
         filters: Iterable[str] = (),
         **arguments: object,
     ) -> "EnteredWorker":
-        """Evaluates `enter` before the program may run; `arguments` go to debugpy's `attach`."""
+        """Attach, and evaluate `enter` before the program may run. `arguments` go to debugpy's `attach`."""
         worker = cls(children.enter_context(Client.connect(host, port)), path)
         client = worker.client
         client.request("initialize", adapterID="raydap", clientID="raydap", pathFormat="path")
@@ -44,12 +44,12 @@ class EnteredWorker:
         return worker
 
     def call(self, expression: str) -> str:
-        """The result of an expression; for what needs no result it is empty."""
+        """Return the result of an expression. It is empty for expressions that need none."""
         result: str = self.client.request("evaluate", expression=expression, context="clipboard")["result"]
         return result
 
     def query(self, expression: str) -> Any:
-        """What one of the calls about files gives; raises calls.ResultError."""
+        """Return the result of one of the calls about files. Raises calls.ResultError."""
         answer = self.client.send("evaluate", expression=expression, context="clipboard")
         try:
             return calls.read_result(self.client.result(answer)["result"])
@@ -57,14 +57,14 @@ class EnteredWorker:
             return calls.read_result(failed.text)
 
     def stop(self) -> tuple[str, str, int]:
-        """Waits for the next stop: its reason, the line of the innermost frame, the thread."""
+        """Wait for the next stop; return its reason, the source line of the innermost frame and the thread."""
         body = self.client.wait_event("stopped")
         frame = self.frames(body["threadId"])[0]
         line = Path(frame["source"]["path"]).read_text().splitlines()[frame["line"] - 1]
         return body["reason"], line.strip(), body["threadId"]
 
     def frames(self, thread: int) -> list[dict[str, Any]]:
-        """The thread's stack, innermost frame first."""
+        """Return the thread's stack, innermost frame first."""
         stack: list[dict[str, Any]] = self.client.request("stackTrace", threadId=thread)["stackFrames"]
         return stack
 

@@ -1,4 +1,4 @@
-"""All workers of a cluster, as a client is told of them (docs/requests.md)."""
+"""All workers of a cluster, as a client receives them (docs/requests.md)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ from dap_client import Client
 
 
 class Everybody:
-    """All workers, as a client is told of them."""
+    """The latest entry and the states of each worker that the client has received."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -23,13 +23,13 @@ class Everybody:
                 states.append(worker["state"])
 
     def wait(self, wanted: Callable[["Everybody"], Any]) -> Any:
-        """Until this is true of what the client knows; returns it."""
+        """Wait until `wanted` returns something true for the workers, and return that."""
         while not (found := wanted(self)):
             self._take(self._client.wait_event("raydap/workersChanged"))
         return found
 
     def here(self, label: str, state: str = "alive") -> list[dict[str, Any]]:
-        """The workers in this state that run this."""
+        """Return the workers in this state whose task, actor or label is this."""
         return [
             worker
             for worker in self.workers.values()
@@ -37,6 +37,6 @@ class Everybody:
         ]
 
     def one(self, label: str, state: str = "alive") -> dict[str, Any]:
-        """Waits until there is such a worker."""
+        """Wait until a worker has this label and state, and return its entry."""
         worker: dict[str, Any] = self.wait(lambda all_: all_.here(label, state))[0]
         return worker

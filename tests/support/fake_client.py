@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 
 class FakeClient:
-    """An editor. Checks that `seq` grows by one and that nothing is answered twice or unasked.
+    """A scripted editor.
 
-    `modules` are the bodies of the `module` events, which come in passing and so do not wait in the inbox.
+    It checks that `seq` grows by one, and that each response answers an open request. `modules` are the bodies of the
+    `module` events. They may come at any time, so they do not wait in the inbox.
     """
 
     def __init__(self, play: "Play", client: ClientId) -> None:
@@ -32,11 +33,11 @@ class FakeClient:
         self._expected = 1
 
     def raw(self, data: bytes) -> None:
-        """Sends anything at all."""
+        """Send any bytes."""
         self.play.feed(ClientMessage(self.id, data))
 
     def send(self, command: str, /, **arguments: Any) -> int:
-        """Sends a request; returns its seq."""
+        """Send a request and return its seq."""
         self._seq += 1
         message: dict[str, Any] = {"seq": self._seq, "type": "request", "command": command}
         if arguments:
@@ -49,11 +50,11 @@ class FakeClient:
         return seq
 
     def request(self, command: str, /, **arguments: Any) -> dict[str, Any]:
-        """Sends a request, which must succeed; returns the body of the answer."""
+        """Send a request that must succeed, and return the body of the response."""
         return self.answer(self.send(command, **arguments))
 
     def refused(self, code: Code | None, command: str, /, **arguments: Any) -> str:
-        """Sends a request, which must fail with this number; returns the text. None: in the worker's own words."""
+        """Send a request that must fail with this code, or if None with the worker's own error. Return the text."""
         return self.refusal(code, self.send(command, **arguments))
 
     def answer(self, seq: int) -> dict[str, Any]:
@@ -79,7 +80,7 @@ class FakeClient:
         return body
 
     def stop(self) -> dict[str, Any]:
-        """Takes a `stopped`, and the `thread` before it if the thread is new; returns the body."""
+        """Take a `stopped` event, and before it a new thread's `thread` event. Return the body of `stopped`."""
         if self.inbox and self.inbox[0].get("event") == "thread":
             started = self.event("thread")
             stopped = self.event("stopped")
@@ -90,7 +91,7 @@ class FakeClient:
         return stopped
 
     def told(self, code: Code) -> str:
-        """Takes the message about a problem that no request can be blamed for, and its log."""
+        """Take the output and the log line about a problem that no failed request reports. Return the text."""
         body = self.event("output")
         text: str = body["output"]
         assert body["category"] == "important"

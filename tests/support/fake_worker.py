@@ -1,6 +1,6 @@
-"""A worker for scripts: a debugpy that says what the real one says, in the real one's order.
+"""A scripted debugpy that sends what the real one sends, in the same order.
 
-tests/golden/debugpy_session.jsonl is a recording of the real one; tests/golden/test_golden.py compares them.
+tests/golden/debugpy_session.jsonl is a recording of the real debugpy; tests/golden/test_golden.py compares them.
 """
 
 import itertools
@@ -19,10 +19,11 @@ _CHANGES = [change(tuned) for change in (calls.enter, calls.leave) for tuned in 
 
 
 class FakeWorker:
-    """Each thread, frame and variable it shows has a field `origin`, by which clients can tell what they got.
+    """A fake debugpy. Its threads, frames and variables have a field `origin`, which identifies them to clients.
 
-    `hold` names what it keeps back until `release`: "dial" (the connection), "initialized" (the event), "attach"
-    (the answer, which comes after configurationDone), or any other command. `heard` are the requests it got.
+    `hold` names what the worker holds back until `release`: "dial" (the connection), "initialized" (the event),
+    "attach" (the response, which follows configurationDone), or any other command. `heard` are the requests that it has
+    received.
     """
 
     def __init__(self, feed: Callable[[Event], None], row: PausedWorker, label: WorkerLabel | None) -> None:
@@ -31,35 +32,36 @@ class FakeWorker:
         self.label = label
         self.path = "/app/train.py"
         self.source_reference = 0
-        """Of the innermost frame; not 0 for code without a file."""
+        """The sourceReference of the innermost frame; not 0 for code without a file."""
         self.lines = "[7, 9]"
-        """Its answer to where breakpoints can be."""
+        """The answer to which lines can have breakpoints."""
         self.line = 7
-        """Where its threads stop."""
+        """The line where threads stop."""
         self.folder = ""
-        """Its current directory, if it says which."""
+        """The current directory, or "" if the worker does not report it."""
         self.blocked: str = blocked()
-        """Its answer to which threads cannot pause (`blocked`)."""
+        """The answer to which threads cannot pause (`blocked`)."""
         self.running_value: str = '{"result": "1", "type": "int"}'
-        """Its answer to what an expression gives where it runs."""
+        """The answer to an expression that is evaluated in running code."""
         self.locals: Any = [{"name": "loss", "value": "0.5", "type": "float"}]
-        """What it tells of each stopped frame."""
+        """The local variables of each stopped frame."""
         self.collectives = ""
-        """Its answer to which library it uses for collectives."""
+        """The answer to which library the worker uses for collectives."""
         self.rank = ""
-        """Its answer to which rank it has."""
+        """The answer to which rank the worker has."""
         self.values: dict[str, dict[str, Any]] = {}
-        """What it says of the values of expressions (`summary`)."""
+        """The summaries of the values of expressions (`summary`)."""
         self.copy = ""
+        """The answer to which copy of a file the worker has."""
         self.module_copies: list[str] = []
         self.copies_answer = ""
-        """The answer to the question for copies; "" for one made of the two fields above."""
-        """Its answer to which copy of a file it has there."""
+        """The answer to the question for copies of files; if "", the answer is made of `copy` and `module_copies`."""
         self.hold: set[str] = set()
         self.heard: list[dict[str, Any]] = []
         self.said: list[dict[str, Any]] = []
         self.dials = 0
-        # Any, not bool: mypy takes an assertion about a bool to hold for the rest of a test, whatever is called there.
+        # Any, not bool: after an assertion about a bool, mypy assumes the value for the rest of the test, despite
+        # calls.
         self.connected: Any = False
         self.complete = False
         """Whether the attach is over."""
@@ -72,7 +74,7 @@ class FakeWorker:
         # pydevd numbers frames and variables together, from 1 in every process; 1 is the first thread here.
         self._ids = itertools.count(2)
         self.refuses_lines = False
-        """It has no code at the lines of breakpoints."""
+        """Whether the lines of breakpoints have no code."""
         self._breakpoints = itertools.count()
         self._scopes: dict[int, dict[str, Any]] = {}
         self._references: set[int] = set()
@@ -81,7 +83,7 @@ class FakeWorker:
         self._targets: set[int] = set()
         self._module_told = False
 
-    # What happens to it.
+    # Input from the bridge.
 
     def dialled(self, host: str, port: int) -> None:
         assert (host, port) == (self.row.host, self.row.port)
@@ -103,7 +105,7 @@ class FakeWorker:
             self.heard.append(message)
             return
         is_pydevds = self.row.agent and message["command"] == "pause"
-        validate({**message, "arguments": {"threadId": 0}} if is_pydevds else message)  # pydevd's own "*" is no DAP.
+        validate({**message, "arguments": {"threadId": 0}} if is_pydevds else message)  # pydevd's "*" is not valid DAP.
         self.heard.append(message)
         command = message["command"]
         if command in ("attach", "configurationDone"):
@@ -118,19 +120,19 @@ class FakeWorker:
             action()
 
     def release(self, name: str | None = None) -> None:
-        """Lets go of what it has held back under this name, or of everything."""
+        """Send what was held back under this name, or everything."""
         self.hold = self.hold - {name} if name is not None else set()
         held, self._held = self._held, []
         for step, action in held:
             self._step(step, action)
 
     def commands(self) -> list[str]:
-        """What it was asked since the last call."""
+        """Return the commands of the requests that were received since the last call."""
         commands = [message["command"] for message in self.heard]
         self.heard.clear()
         return commands
 
-    # What it says.
+    # Output to the bridge.
 
     def say(self, event: str, body: Any = None) -> None:
         self._send({"type": "event", "event": event, **({} if body is None else {"body": body})})
@@ -147,7 +149,7 @@ class FakeWorker:
         self._feed(WorkerMessage(self.key, data))
 
     def stop(self, thread: int = 1, reason: str = "breakpoint", **body: Any) -> None:
-        """A thread stops."""
+        """Stop a thread."""
         if thread not in self.started:
             self.started.add(thread)
             self._life[thread] = next(self._lives)
@@ -159,19 +161,19 @@ class FakeWorker:
         self.say("stopped", {**event, "origin": f"{self.key} thread {thread} life {self._life[thread]}", **body})
 
     def resume(self, *threads: int) -> None:
-        """Threads run on."""
+        """Resume threads."""
         for thread in threads:
             self.stopped.pop(thread, None)
             self.say("continued", {"threadId": thread, "allThreadsContinued": False})
 
     def exit(self, thread: int) -> None:
-        """A thread ends."""
+        """End a thread."""
         self.stopped.pop(thread, None)
         self.started.discard(thread)
         self.say("thread", {"reason": "exited", "threadId": thread})
 
     def die(self, reason: str = "connection reset", refused: bool = False) -> None:
-        """The connection ends, or never comes about."""
+        """Close the connection, or fail to connect."""
         self.connected = False
         self._held.clear()
         self._feed(WorkerGone(self.key, reason, refused))
@@ -202,16 +204,19 @@ class FakeWorker:
         return {"id": local, "origin": f"{self.key} {local}"}
 
     def reference(self) -> dict[str, Any]:
-        """A new variablesReference, and the `origin` of what it stands for."""
+        """Return a new variablesReference and the `origin` of the value that it refers to."""
         local = next(self._ids)
         self._references.add(local)
         return {"variablesReference": local, "origin": f"{self.key} {local}"}
 
-    # How it answers.
+    # Responses to requests.
 
     def _handshake(self, request: dict[str, Any]) -> None:
-        """`attach` is answered only after configurationDone, which may come only after `initialized`. An agent's pydevd
-        answers it before."""
+        """Handle `attach` and `configurationDone` in debugpy's order.
+
+        `attach` is answered only after configurationDone, which may come only after `initialized`. The pydevd of an
+        agent answers `attach` before.
+        """
         if request["command"] == "attach":
             self._attach = request
             self._step("initialized", lambda: self.say("initialized"))
@@ -340,7 +345,7 @@ class FakeWorker:
 
 
 def blocked(*threads: int, cwd: str = "/app", **stack: Any) -> str:
-    """What a worker tells of these threads, which wait in `lock.acquire` of /app/train.py."""
+    """Return a worker's report about these threads, which are blocked in `lock.acquire` of /app/train.py."""
     users = {"name": "step", "path": "/app/train.py", "line": 41, "owner": 0}
     frames = [
         {"name": "wait", "path": "/usr/lib/python3.11/threading.py", "line": 320, "owner": 2},

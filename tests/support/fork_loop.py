@@ -1,4 +1,7 @@
-"""Fork a process for each request. Programs run in these processes, so this file imports only what Python has."""
+"""A loop that forks a process for each request.
+
+Programs run in these processes, so this file imports only the standard library.
+"""
 
 import gc
 import json
@@ -7,16 +10,18 @@ import signal
 import socket
 
 REQUEST_BYTES = 1 << 18
-"""More than an environment has."""
+"""The maximum size of a request, larger than any environment."""
 
 
 def next_arguments(requests: socket.socket) -> list[str]:
-    """Fork for each request, which is `[arguments, environment, folder]` in JSON with two descriptors: where standard
-    output and error go, and a pipe for the pid and then the exit code. Return the arguments in each forked process.
+    """Fork for each request, and return the arguments in each forked process.
+
+    A request is `[arguments, environment, folder]` in JSON with two descriptors: one for standard output and error, and
+    a pipe for the pid and then the exit code.
 
     Raises SystemExit when the other side has closed its end.
     """
-    # The collector would copy the pages of all modules into each process.
+    # A run of the collector would copy the pages of all modules into each process.
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
@@ -38,7 +43,7 @@ def next_arguments(requests: socket.socket) -> list[str]:
 
 
 def _fork_and_report(output: int, ends: int) -> None:
-    """Return in a process of its own. Write its pid and then its exit code to `ends`, a line each."""
+    """Return in a new process, whose parent writes its pid and then its exit code to `ends`, one per line."""
     if pid := os.fork():
         os.close(output)
         os.write(ends, b"%d\n" % pid)

@@ -1,7 +1,7 @@
-"""Bridges, hubs and programs that are forked from a process that has their imports: they start in a tenth of the time.
+"""Processes that are forked from one that has their imports: bridges, hubs and programs start ten times faster.
 
-Each is a process of its own, in a session of its own, as `Child` starts it. Only the start of Python is left out, and
-the command line is that of the server. Tests that are about these start Python themselves.
+Each is a separate process in its own session, as `Child` starts it. It differs only in that Python does not start, and
+in the command line, which is the server's. Tests that depend on these start Python themselves.
 """
 
 import functools
@@ -21,7 +21,7 @@ from support import fork_loop
 
 _ARGUMENTS = "next_arguments(socket.socket(fileno=int(sys.argv[1])))"
 
-# The modules are what `raydap adapter` and `raydap serve` import when they start.
+# These are the modules that `raydap adapter` and `raydap serve` import when they start.
 _RAYDAP = f"""
 import sys
 import raydap.cli.adapter, raydap.cli.main, raydap.cli.serve, raydap.cli.signals, raydap.hub.server
@@ -41,10 +41,12 @@ runpy.run_path(sys.argv[1], run_name="__main__")
 
 
 class ForkServer:
-    """A process that runs a script until it has its imports, and then forks. It starts with the first that it forks,
-    and ends by `end` or with us. `env` is added to its environment, and to that of each process.
+    """A process that runs a script up to its imports, and then forks.
 
-    The script calls `next_arguments` at its first level, so the stack of a program has no frame of the server.
+    It starts with the first process that it forks. It ends with `end`, or with the process of the tests. `env` is added
+    to its environment and to that of each forked process.
+
+    The script calls `next_arguments` at module level, so that the stack of a program has no frame of the server.
     """
 
     def __init__(self, script: str, options: Sequence[str] = (), env: Mapping[str, str] | None = None) -> None:
@@ -86,9 +88,9 @@ RAYDAP = ForkServer(_RAYDAP)
 
 @functools.cache
 def programs(packages: Path | None = None) -> ForkServer:
-    """Return the one for files that run in debugpy, and wait for a client before their first line.
+    """Return the server for files that run in debugpy and wait for a client before their first line.
 
-    `packages` is a folder with another debugpy than that of this environment.
+    `packages` is a folder with another debugpy than the one of this environment.
     """
     return ForkServer(_PROGRAM, ("-X", "frozen_modules=off"), {"PYTHONPATH": str(packages)} if packages else None)
 
@@ -103,10 +105,10 @@ def end_all() -> None:
 
 
 class Forked:
-    """A process that is not our child, with the methods of subprocess.Popen that tests need.
+    """A process that is not a child of this one, with the methods of subprocess.Popen that tests need.
 
-    `ends` is a pipe from which its pid and its exit code are read. A socket that is passed to another process may lose
-    what is in its queue: Linux 6.18 was seen to drop a pid.
+    `ends` is a pipe with its pid and its exit code. It is a pipe because a socket that is passed to another process may
+    lose the data in its queue: Linux 6.18 was seen to drop a pid.
     """
 
     def __init__(self, args: Sequence[str], ends: int) -> None:
@@ -155,5 +157,5 @@ class _ForkedChild(Child):
         with os.fdopen(theirs, "wb"), log.open("wb") as output:
             request = json.dumps([list(arguments), environment, os.getcwd()]).encode()
             socket.send_fds(server, [request], [output.fileno(), theirs])
-        # It has the methods of Popen that Child and tests call.
+        # Forked has the methods of Popen that Child and tests call.
         self.process = Forked(arguments, ours)  # type: ignore[assignment]

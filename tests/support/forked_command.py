@@ -8,8 +8,7 @@ from support.raydap_command import TIMEOUT_S
 
 
 def forked_command(arguments: Sequence[str], log: Path, env: Mapping[str, str] | None = None) -> tuple[int, str]:
-    """Run a command to its end, in a process that has raydap's modules already. Return its exit code, and what it has
-    printed."""
+    """Run a command to its end in a process that has already imported raydap. Return its exit code and its output."""
     with fork_server.RAYDAP.start(arguments, log, env) as child:
         code = child.wait(TIMEOUT_S)
     assert "Traceback" not in child.output

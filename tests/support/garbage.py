@@ -1,4 +1,4 @@
-"""Bytes that are no message of LSP."""
+"""Bytes that are not a valid LSP message."""
 
 GARBAGE = [
     b"GET / HTTP/1.1\r\nHost: a\r\n\r\n",

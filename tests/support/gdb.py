@@ -1,4 +1,4 @@
-"""Whether the gdb of this machine can do what raydap needs."""
+"""A check that the gdb of this machine can do what raydap needs."""
 
 import functools
 import shutil
@@ -15,7 +15,7 @@ WAITS = "import time\nprint('begun', flush=True)\ntime.sleep(600)\n"
 
 
 def need_gdb() -> None:
-    """Fails the test if gdb is not installed; skips it if gdb is too old for this processor."""
+    """Fail the test if gdb is not installed. Skip it if gdb is too old for this processor."""
     assert shutil.which("gdb"), "this test needs gdb: apt-get install gdb"
     if not _writes_registers():
         pytest.skip("this gdb cannot write the registers of this processor (it has AMX); gdb 14 can")

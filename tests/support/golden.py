@@ -1,7 +1,7 @@
 """Whole sessions as text, and a recording of debugpy itself: the files of tests/golden.
 
-The tests compare; with --regenerate this module writes all of them anew (CONTRIBUTING.md). Ids are masked by their kind
-and the order in which they appear, so a transcript changes only when the session does.
+The tests compare them; with --regenerate this module writes all of them again (CONTRIBUTING.md). Ids are replaced by
+their kind and order of appearance, so a transcript changes only when the session does.
 """
 
 import argparse
@@ -28,7 +28,7 @@ EXAMPLES = FOLDER.parent.parent / "docs" / "examples"
 
 
 def merged(play: Play) -> dict[str, FakeClient]:
-    """Two workers stop; one is looked at, stepped and resumed; the other dies."""
+    """Two workers stop. The client steps and resumes one; the other dies."""
     client = play.session({"justMyCode": False})
     client.request("setBreakpoints", source={"path": "/app/train.py"}, breakpoints=[{"line": 7, "condition": "x > 1"}])
     one = play.worker("w1", WorkerLabel(task="Trainer.step", actor="Trainer"))
@@ -56,7 +56,7 @@ def merged(play: Play) -> dict[str, FakeClient]:
 
 
 def shared(play: Play) -> dict[str, FakeClient]:
-    """An editor and a terminal share a threaded actor; the terminal comes later and stays longer."""
+    """Share a threaded actor between an editor and a terminal, which joins later and leaves later."""
     editor = play.session(supportsInvalidatedEvent=True)
     (worker,) = play.attached("w1")
     for thread in (1, 2, 3):
@@ -74,7 +74,7 @@ def shared(play: Play) -> dict[str, FakeClient]:
 
 
 def launched(play: Play) -> dict[str, FakeClient]:
-    """A launched program from its first output to its exit code."""
+    """Launch a program and follow it from its first output to its exit code."""
     client = play.client()
     client.send("launch", program="train.py", args=["--epochs", "3"])
     client.request("setExceptionBreakpoints", filters=["uncaught"])
@@ -100,7 +100,7 @@ SESSIONS: dict[str, Callable[[Play], dict[str, FakeClient]]] = {
 
 
 def transcript(name: str) -> str:
-    """What the clients of a session sent (>) and got (<)."""
+    """Return the messages that the clients of a session sent (>) and received (<)."""
     play = Play()
     clients = SESSIONS[name](play)
     mask = _mask()
@@ -147,11 +147,11 @@ def work(answer=41):
 threading.Thread(target=work).start()
 sys.stdin.read()
 """
-# The main thread waits: whether the exit of a thread is told is left to chance when the process ends with it.
+# The main thread waits, because debugpy may or may not report the exit of a thread when the process ends with it.
 
 
 def record_debugpy() -> str:
-    """What a real debugpy says to the requests that the bridge makes, in its own order, one message a line."""
+    """Return what a real debugpy sends when it gets the bridge's requests, in its own order, one message per line."""
     sys.path.insert(0, str(EXAMPLES))
     from dap_client import Client
 
@@ -188,7 +188,7 @@ def _debug(worker: Any, path: str) -> None:
     worker.request("configurationDone")
     thread = worker.wait_event("stopped")["threadId"]
     frame = worker.request("stackTrace", threadId=thread, levels=1)["stackFrames"][0]["id"]
-    # These events come when they like; waiting for them here gives the recording one order.
+    # The order of these events varies. Waiting for them here gives the recording a fixed order.
     worker.wait_event("module")
     worker.wait_event("module")
     scope = worker.request("scopes", frameId=frame)["scopes"][0]["variablesReference"]
@@ -201,7 +201,7 @@ def _debug(worker: Any, path: str) -> None:
 
 
 def _masked(value: Any, folder: str) -> Any:
-    """Without what differs from run to run: paths, ports and process ids."""
+    """Replace what differs from run to run: paths, ports and process ids."""
     if isinstance(value, dict):
         changing = ("port", "systemProcessId")
         return {key: 1 if key in changing else _masked(item, folder) for key, item in value.items() if key != "seq"}
@@ -211,7 +211,7 @@ def _masked(value: Any, folder: str) -> Any:
 
 
 def imitate_debugpy() -> FakeWorker:
-    """The fake worker after the same session."""
+    """Return a fake worker after the same session."""
     play = Play()
     client = play.session()
     client.request("setBreakpoints", source={"path": "/app/program.py"}, breakpoints=[{"line": 6}])
@@ -222,7 +222,7 @@ def imitate_debugpy() -> FakeWorker:
     frame = client.request("stackTrace", threadId=thread["id"])["stackFrames"][0]["id"]
     scope = client.request("scopes", frameId=frame)["scopes"][0]["variablesReference"]
     client.request("variables", variablesReference=scope)
-    worker.hold = {"evaluate"}  # The wake may be answered before the stop or after it; in the recording it is after.
+    worker.hold = {"evaluate"}  # The answer to the wake may precede or follow the stop; in the recording it follows.
     client.request("next", threadId=thread["id"])
     worker.stop(reason="step")
     worker.release()

@@ -16,7 +16,7 @@ class HeldProgram:
     child: Child
 
     def end(self) -> str:
-        """Leave it. Return its output when it has ended as it should."""
+        """Let the program end. Return its output after a successful exit."""
         self.worker.leave()
         self.worker.path.with_name("end").touch()
         assert self.child.wait() == 0, self.child.output

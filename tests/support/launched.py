@@ -8,7 +8,7 @@ from local_cluster import Cluster
 
 from support.look import bodies, user_frames
 
-# It starts a Python in the driver, and one in each of two tasks.
+# The driver and two tasks start a Python process each.
 STARTS_PYTHONS = """\
 import os
 import subprocess
@@ -44,7 +44,7 @@ def start(
     env: dict[str, str] | None = None,
     **more: Any,
 ) -> Client:
-    """Launches a program with breakpoints at the lines that have these texts."""
+    """Launch a program with breakpoints at the lines that contain these texts."""
     program = folder / "program.py"
     program.write_text(source)
     environment = {"RAY_ADDRESS": cluster.address, **(env or {})}
@@ -69,7 +69,7 @@ def stopped_line(client: Client, stop: dict[str, Any]) -> str:
 
 
 def ended(client: Client) -> str:
-    """The output of a program that has ended as it should."""
+    """Wait for the program to exit with code 0, and return its output."""
     code = client.wait_event("exited")["exitCode"]
     output = "".join(body["output"] for body in bodies(client, "output"))
     assert code == 0, output

@@ -1,4 +1,4 @@
-"""A program that calls no breakpoint(), for editors to launch."""
+"""A program without breakpoint(), for editors to launch."""
 
 PROGRAM = """\
 import ray

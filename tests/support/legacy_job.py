@@ -56,7 +56,7 @@ def line_of(text: str) -> int:
 
 
 class Job:
-    """PROGRAM on a cluster. `output` has what it and its tasks print."""
+    """A run of PROGRAM on a cluster. `child.output` has what the job and its tasks print."""
 
     def __init__(self, folder: Path, address: str, where: Sequence[str] = (), **env: str) -> None:
         self.path = folder / "legacy.py"
@@ -64,13 +64,13 @@ class Job:
         self._files = folder / "tasks"
         self._files.mkdir()
         self._count = self._waiting = 0
-        # Ray would print equal lines of several workers once.
+        # Without it, Ray prints equal lines of several workers once.
         environment = {"RAY_ADDRESS": address, "RAY_DEDUP_LOGS": "0", **env}
         command = [*where, sys.executable, str(self.path), str(self._files)]
         self.child = Child(command, folder / "driver.log", environment)
 
     def start(self, *tasks: str, resource: str = "") -> list[str]:
-        """Returns when all of them wait in pdb: what the job calls each, such as `collect 0`."""
+        """Start tasks and wait until all of them are in pdb. Return their names in the output, such as `collect 0`."""
         names = []
         for task in tasks:
             (self._files / f"{self._count}.{task}.{resource}").touch()
@@ -80,12 +80,12 @@ class Job:
         return names
 
     def wait_for_more(self, count: int) -> None:
-        """Until so many more than before have said that they wait."""
+        """Wait until this many more tasks have printed that they wait."""
         self._waiting += count
         self.wait_until(lambda: self.child.output.count("session open") >= self._waiting)
 
     def wait_for_results(self, names: Sequence[str], count: int) -> None:
-        """Until so many of these tasks have given a result."""
+        """Wait until this many of these tasks have returned a result."""
         self.wait_until(lambda: sum(f"{name} gives " in self.child.output for name in names) >= count)
 
     def wait_until(self, is_so: Callable[[], bool], seconds: float = 60) -> None:

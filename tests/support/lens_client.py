@@ -1,4 +1,4 @@
-"""An LSP client that shows what live workers do in one file, as an editor that asks again when it is told to."""
+"""An LSP client that shows live workers in one file, and refreshes when the server requests it."""
 
 import asyncio
 import sys
@@ -9,9 +9,10 @@ from pygls.lsp.client import LanguageClient
 
 
 class LensClient(LanguageClient):
-    """`raydap lsp`, and what it says of `path`. The caller calls `hang_up`.
+    """A client of `raydap lsp` that opens `path`. The caller calls `hang_up`.
 
-    With `inline` it shows inline values, as VS Code does; without, hints at the ends of lines, as other editors do.
+    With `inline` it supports inline values, like VS Code; without, inlay hints at the ends of lines, like other
+    editors.
     """
 
     def __init__(self, path: Path, inline: bool = True) -> None:
@@ -44,7 +45,7 @@ class LensClient(LanguageClient):
         self.text_document_did_open(types.DidOpenTextDocumentParams(item))
 
     async def wait_lenses(self, expected: dict[int, str]) -> None:
-        """Until the lenses are these, by their lines, which count from 1."""
+        """Wait until the code lenses are these. The keys are line numbers from 1."""
         found: dict[int, str] = {}
         while found != expected:
             await self._asked.wait()
@@ -53,7 +54,7 @@ class LensClient(LanguageClient):
             found = {lens.range.start.line + 1: lens.command.title for lens in lenses if lens.command is not None}
 
     async def wait_values(self, stopped: int, expected: dict[int, list[str]]) -> None:
-        """Until the values are these, by their lines. All lines count from 1, also the `stopped` one."""
+        """Wait until the values are these. All line numbers count from 1, `stopped` too."""
         found: dict[int, list[str]] = {}
         while found != expected:
             await self._asked_values.wait()
@@ -78,7 +79,7 @@ class LensClient(LanguageClient):
         return found
 
     async def hover(self, line: int, character: int) -> str:
-        """The text at a place. `line` counts from 1, `character` from 0."""
+        """Return the hover text at a place. `line` counts from 1, `character` from 0."""
         place = types.Position(line - 1, character)
         found = await self.text_document_hover_async(types.HoverParams(self._document, place))
         assert found is not None

@@ -11,8 +11,11 @@ from support.raydap_command import environment
 
 @dataclass(frozen=True)
 class Condition:
-    """`before` is Python that runs in the process before the command. `inside` runs at the start of raydap and of each
-    Python that it starts. `env` is added to the environment. `hidden` are the streams that a test cannot read."""
+    """A bad environment.
+
+    `before` is Python that runs in the process before the command. `inside` runs at the start of raydap and of each
+    Python that it starts. `env` is added to the environment. `hidden` names the streams that a test cannot read.
+    """
 
     before: str = ""
     inside: str = ""
@@ -22,7 +25,7 @@ class Condition:
 
 _C = "libc = __import__('ctypes').CDLL(None)\n"
 
-# Long and unusual names, and a umask that keeps files from all other users.
+# Long and unusual names, and a umask that denies access to all other users.
 _UNUSUAL = """\
 os.umask(0o077)
 os.environ["TMPDIR"] = os.path.join(os.getcwd(), "d" * 100)
@@ -38,7 +41,7 @@ def getpwuid(uid):
 pwd.getpwuid = getpwuid
 """
 
-# Ten years forward and back with each look at the clock.
+# The clock jumps ten years forward or back at each reading.
 _CLOCK = """\
 import time
 real, looks = time.time, 0
@@ -50,7 +53,7 @@ time.time = jumping
 time.time_ns = lambda: int(jumping() * 1e9)
 """
 
-# A mount namespace with an empty /proc; as root only.
+# A mount namespace with an empty /proc. It needs root.
 _NO_PROC = f"""\
 {_C}assert libc.unshare(0x20000) == 0
 assert libc.mount(b"none", b"/", None, 0x44000, None) == 0

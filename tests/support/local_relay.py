@@ -1,4 +1,4 @@
-"""The relay's actor in the process of a test: what Ray does between it and the hub is the business of tests/ray."""
+"""The relay's actor in the process of a test. tests/ray tests Ray's part between the actor and the hub."""
 
 import asyncio
 import inspect
@@ -12,7 +12,7 @@ from raydap.cluster.relay.relay_process import Node
 
 
 class _Method:
-    """A method of an actor, called as Ray wants it."""
+    """A method of an actor, with the interface of Ray's actor methods."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -33,7 +33,7 @@ class _Method:
 
 
 class LocalActor:
-    """Stands for the handle of an actor. `opened` counts the connections that it was asked for."""
+    """A stand-in for the handle of an actor. `opened` counts the connections that it was asked to open."""
 
     def __init__(self) -> None:
         self._relay = RaydapRelay()
@@ -48,7 +48,7 @@ class LocalActor:
 
 
 class LocalNode:
-    """A node with such an actor, without the relay's process between. Must be closed."""
+    """A node with such an actor, without the relay's process in between. The test calls `close`."""
 
     def __init__(self) -> None:
         self.actor = LocalActor()
@@ -57,7 +57,7 @@ class LocalNode:
         self._writers: list[asyncio.StreamWriter] = []
 
     async def open(self, target: Mapping[str, Any]) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """The hub's end of a connection. Raises LookupError with the answer if there is none."""
+        """Return the hub's end of a new connection. Raises LookupError with the refusal if there is none."""
         channel, refusal = await self.node.open(target)
         if refusal is not None:
             channel.end()
@@ -74,7 +74,7 @@ class LocalNode:
         return reader, writer
 
     async def close(self) -> None:
-        """Returns when the actor has closed everything, too."""
+        """Close all connections and wait until the actor has closed its ends."""
         for writer in self._writers:
             writer.close()
         await asyncio.gather(*self._tasks)

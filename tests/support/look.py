@@ -1,4 +1,4 @@
-"""What a user does at a stop, asked of the bridge the way an editor asks."""
+"""The requests of a user at a stop, sent to the bridge as an editor sends them."""
 
 import re
 from collections import Counter
@@ -12,37 +12,37 @@ from support.two_machines import TwoMachines
 
 
 def attach_to(client: Client, cluster: Cluster | TwoMachines, **arguments: object) -> Client:
-    """Starts a session on a Ray cluster with the exception filter that post-mortem stops need."""
+    """Start a session on a Ray cluster with the exception filter that post-mortem stops need."""
     where = {"dashboard": cluster.dashboard, **arguments}
     client.start_session("attach", where, filters=["uncaught"], supportsInvalidatedEvent=True)
     return client
 
 
 def frames(client: Client, stop: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The stopped thread's stack, innermost frame first."""
+    """Return the stopped thread's stack, innermost frame first."""
     stack: list[dict[str, Any]] = client.request("stackTrace", threadId=stop["threadId"])["stackFrames"]
     return stack
 
 
 def user_frames(client: Client, stop: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The stack without what the bridge marks as Ray's and debugpy's own."""
+    """Return the stack without the frames that the bridge marks as Ray's or debugpy's own."""
     return [frame for frame in frames(client, stop) if frame.get("presentationHint") != "subtle"]
 
 
 def variables(client: Client, frame: Mapping[str, Any]) -> dict[str, str]:
-    """The local variables of a frame, as debugpy writes their values."""
+    """Return the local variables of a frame, with their values as debugpy formats them."""
     scopes = client.request("scopes", frameId=frame["id"])["scopes"]
     listed = client.request("variables", variablesReference=scopes[0]["variablesReference"])["variables"]
     return {variable["name"]: variable["value"] for variable in listed}
 
 
 def local_variables(client: Client, stop: Mapping[str, Any]) -> dict[str, str]:
-    """Those of the user's innermost frame."""
+    """Return the local variables of the user's innermost frame."""
     return variables(client, user_frames(client, stop)[0])
 
 
 def evaluate(client: Client, stop: Mapping[str, Any], expression: str) -> str:
-    """In the user's innermost frame."""
+    """Evaluate an expression in the user's innermost frame and return the result."""
     frame = user_frames(client, stop)[0]
     result: str = client.request("evaluate", expression=expression, frameId=frame["id"], context="repl")["result"]
     return result
@@ -54,7 +54,7 @@ def go_on(client: Client, stop: Mapping[str, Any]) -> None:
 
 
 def walk(client: Client, stops: int, *names: str) -> Counter[tuple[str, ...]]:
-    """Goes through so many stops, continuing each; counts the values of these local variables."""
+    """Continue through this many stops, and count the values of these local variables."""
     seen: Counter[tuple[str, ...]] = Counter()
     for _ in range(stops):
         stop = client.wait_event("stopped")
@@ -65,8 +65,11 @@ def walk(client: Client, stops: int, *names: str) -> Counter[tuple[str, ...]]:
 
 
 def name_of(client: Client, stop: Mapping[str, Any], start: str) -> list[str]:
-    """The parts of the thread's name, once it begins as the pattern `start`: a stop is never held back for its name.
-    Who has the stack of the stop hears of a name that becomes known later."""
+    """Wait until the thread's name matches the pattern `start`, and return the parts of the name.
+
+    The bridge shows a stop before it has a name. After the client has requested the stack, it sends a `thread` event
+    when the name changes.
+    """
     frames(client, stop)
     while True:
         listed = client.request("threads")["threads"]
@@ -78,16 +81,16 @@ def name_of(client: Client, stop: Mapping[str, Any], start: str) -> list[str]:
 
 
 def bodies(client: Client, event: str) -> list[dict[str, Any]]:
-    """The bodies of all events of this name so far."""
+    """Return the bodies of all events of this name so far."""
     return [message["body"] for message in client.events if message["event"] == event]
 
 
 def problems(client: Client) -> list[str]:
-    """What the user was told of without having asked."""
+    """Return the problems that the bridge has reported in the console."""
     return [body["output"].strip() for body in bodies(client, "output") if body.get("category") == "important"]
 
 
 def line_of(source: str, text: str) -> int:
-    """The number of the one line that contains `text`."""
+    """Return the number of the only line that contains `text`."""
     (line,) = (number for number, line in enumerate(source.splitlines(), start=1) if text in line)
     return line

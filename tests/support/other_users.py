@@ -22,9 +22,9 @@ VICTIMS = (0, ORDINARY)
 codecs.lookup("ascii")  # An ordinary user may be unable to read Python's library.
 
 LIMIT_S = 20.0
-"""Seconds until a step that hangs is ended, so that its test fails."""
+"""Seconds after which a step that hangs is interrupted, so that its test fails."""
 
-# It does what it is asked. sys.argv: the user id, what to do, and the path of the socket.
+# The program of another user's process. sys.argv: the user id, "listen" or "connect", and the path of the socket.
 STRANGER = """
 import os, socket, sys
 os.setgroups([])
@@ -52,12 +52,12 @@ with socket.socket(socket.AF_UNIX) as own:
 
 
 class Hangs(BaseException):
-    """A step lasts too long. It is no Exception, so that no code takes it for one of its own."""
+    """A step took too long. This is not an Exception, so that no `except Exception` in the tested code catches it."""
 
 
 @contextmanager
 def acting_as(uid: int) -> Iterator[None]:
-    """Make this process, in all its threads, one of the user with this id for a moment. Can be nested."""
+    """Run the block as the user with this id, in all threads of this process. Calls can be nested."""
     users, groups = os.getresuid(), os.getresgid()
     os.seteuid(0)
     os.setgroups([])
@@ -73,7 +73,7 @@ def acting_as(uid: int) -> Iterator[None]:
 
 @contextmanager
 def not_forever() -> Iterator[None]:
-    """End a step that hangs, by an exception in the main thread."""
+    """Interrupt a step that hangs, by an exception in the main thread."""
 
     def end(number: int, frame: object) -> None:
         raise Hangs
@@ -96,7 +96,7 @@ def stranger(what: str, path: str, uid: int = ATTACKER) -> "subprocess.Popen[str
 
 @contextmanager
 def listening_stranger(path: str) -> Iterator[Callable[[], str]]:
-    """Let another user listen at this path. What is given returns what the first connection there has sent."""
+    """Let another user listen at this path. Yield a function that returns what the first connection there has sent."""
     with stranger("listen", path) as process:
         try:
             assert process.stdout is not None

@@ -1,4 +1,7 @@
-"""Looks for parts of installed packages, in a process of its own, because a debuggee's modules disturb a test's."""
+"""Checks for parts of installed packages.
+
+They run in another process, because a debuggee's modules disturb those of the test.
+"""
 
 import json
 import os
@@ -36,8 +39,11 @@ print("found:", json.dumps(found))
 
 
 class Part(NamedTuple):
-    """`check` is an expression that is True if what we use is there, `user` who uses it, and `remedy` what to do when
-    it is gone, with what happens to users until then."""
+    """A part of a package that raydap uses.
+
+    `check` is an expression that is True if the part is there, `user` names the code that uses it. `remedy` states what
+    happens to users without it, and what to do.
+    """
 
     check: str
     user: str
@@ -45,7 +51,10 @@ class Part(NamedTuple):
 
 
 def absent(imports: str, parts: Iterable[Part], packages: Path | None = None) -> Mapping[str, str]:
-    """For each check, why it fails; "" if it does not. `imports` are run before; `packages` are found first."""
+    """Return for each check why it fails, or "" if it succeeds.
+
+    `imports` run before the checks. `packages` is the first folder of the search path.
+    """
     environment = {**os.environ, **({} if packages is None else {"PYTHONPATH": str(packages)})}
     command = [sys.executable, "-Xfrozen_modules=off", "-c", _PROGRAM]
     arguments = json.dumps([imports, [part.check for part in parts]])

@@ -11,7 +11,7 @@ WAIT = 60.0
 
 
 def paused_workers(cluster: Cluster, count: int) -> list[dict[str, Any]]:
-    """Return the dashboard's rows of the paused workers when there are so many. Ask again until then: its lists lag."""
+    """Return the dashboard's rows of the paused workers, once there are this many; Ray's lists lag."""
     url = f"{cluster.dashboard}/api/v0/workers?detail=1&filter_keys=is_alive&filter_predicates=%3D&filter_values=True"
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     deadline = time.monotonic() + WAIT

@@ -1,4 +1,4 @@
-"""Scripts of sessions: a Play feeds events into a Bridge, and fakes at both ends take what it sends.
+"""Scripts of sessions: a Play feeds events into a Bridge, and fakes at both ends receive its effects.
 
     client = play.session()
     worker = play.worker("w1")
@@ -7,10 +7,10 @@
     stop = client.stop()
     client.request("continue", threadId=stop["threadId"])
 
-Everything the bridge does has to be accounted for. Messages to a worker are answered by its FakeWorker, messages to a
-client wait in its inbox until the script takes them, and so do all other effects (`play.take`); `finish` fails for what
-is left. A log of level "error" is a mistake of the bridge and fails at once. Each message to either side is held
-against the DAP schema.
+A script has to account for every effect of the bridge. Messages to a worker are answered by its FakeWorker. Messages to
+a client wait in its inbox until the script takes them, and all other effects wait for `play.take`. `finish` fails if
+anything is left. A log of level "error" is an error of the bridge and fails at once. Each message to either side is
+validated against the DAP schema.
 """
 
 from collections import deque
@@ -79,7 +79,7 @@ from support.fake_worker import FakeWorker
 E = TypeVar("E", bound=Effect)
 
 VSCODE: dict[str, Any] = {"clientID": "vscode", "supportsStartDebuggingRequest": True}
-"""What tells VS Code from other clients."""
+"""The arguments of `initialize` that identify VS Code."""
 
 NEEDED: dict[str, dict[str, Any]] = {
     "evaluate": {"expression": "x"},
@@ -89,16 +89,17 @@ NEEDED: dict[str, dict[str, Any]] = {
     "gotoTargets": {"source": {"path": "/app/train.py"}, "line": 7},
     "goto": {"targetId": 1},
 }
-"""What the schema wants of a request besides the id that names the worker."""
+"""The arguments that the schema requires of a request, except the id that refers to the worker."""
 
 
 class Play:
-    """One bridge and everybody it talks to. `conform=False` is for scripts whose workers send what is no DAP.
+    """One bridge with fakes for all its clients and workers.
 
-    `ray_states` is what Ray says of unfinished tasks, when it is asked, one after the other. `missing` are files that
-    the bridge's machine has not; without `answer_checks` it does not say. With `holds_parts` the next part of long work
-    begins when the script feeds `NextPart`. `errors_expected`: a mistake of the bridge is
-    what the script is about. `hub_settings` makes the bridge a hub.
+    `conform=False` is for scripts whose workers send invalid DAP. `ray_states` are Ray's answers about unfinished
+    tasks, in order; the last one is repeated. `missing` are files that do not exist on the bridge's machine; without
+    `answer_checks` the bridge gets no answer about files. With `holds_parts`, the next part of long work begins when
+    the script feeds `NextPart`. `errors_expected` is for scripts about errors of the bridge. `hub_settings` makes the
+    bridge a hub.
     """
 
     def __init__(self, conform: bool = True, hub_settings: HubSettings | None = None) -> None:
@@ -125,7 +126,7 @@ class Play:
         self._busy = False
 
     def feed(self, *events: Event) -> None:
-        """Lets these events happen, and all that the fakes answer to what comes of them."""
+        """Feed these events, and the answers of the fakes to the effects that follow."""
         self._events.extend(events)
         if self._busy:
             return
@@ -170,7 +171,7 @@ class Play:
                 answer = msgspec.json.encode(self.forked_waits.get(host, ForkedWaits()) if is_read else ForkedWaits())
                 self.feed(ForkedWaitsFound(number, answer.decode()))
             case AskRayState(number, _) if self.ray_states:
-                # The last one is what Ray says from then on.
+                # The last state is repeated.
                 state = self.ray_states.pop(0) if len(self.ray_states) > 1 else self.ray_states[0]
                 self.feed(RayStateListed(number, state))
             case CheckFiles(paths) if self.answer_checks:
@@ -203,7 +204,7 @@ class Play:
                 raise AssertionError(f"unknown effect {effect}")
 
     def identify(self, shown: Any) -> None:
-        """A handle stands for one thing of one worker, and a thing has one handle, over the whole play."""
+        """Check that during the play each handle stands for one thing of one worker, and each thing has one handle."""
         if isinstance(shown, list):
             for item in shown:
                 self.identify(item)
@@ -218,25 +219,25 @@ class Play:
                 self.identify(value)
 
     def take(self, kind: type[E]) -> E:
-        """The oldest effect nobody has taken yet, which must be of this kind."""
+        """Take the oldest effect, which must be of this kind."""
         assert self._effects, f"no {kind.__name__} came"
         effect = self._effects.pop(0)
         assert isinstance(effect, kind), effect
         return effect
 
     def take_all(self, kind: type[E]) -> list[E]:
-        """All of this kind that nobody has taken yet, whatever else has come."""
+        """Take all effects of this kind, and leave the others."""
         found: list[E] = [effect for effect in self._effects if isinstance(effect, kind)]
         self._effects = [effect for effect in self._effects if not isinstance(effect, kind)]
         return found
 
     def warned(self, part: str) -> None:
-        """The bridge has logged a warning with this in it."""
+        """Take the oldest effect, which must be a log line that contains this text."""
         text = self.take(Log).text
         assert part in text, text
 
     def client(self, **supports: Any) -> "FakeClient":
-        """A client that has connected and said `initialize`, with these capabilities."""
+        """Return a client that has connected and sent `initialize` with these capabilities."""
         client = self.connect()
         client.request("initialize", adapterID="raydap", **supports)
         return client
@@ -248,7 +249,7 @@ class Play:
         return client
 
     def session(self, arguments: dict[str, Any] | None = None, **supports: Any) -> "FakeClient":
-        """A client whose attach, with these arguments, is over: it waits for stops."""
+        """Return a client that has attached with these arguments and finished its configuration."""
         client = self.client(**supports)
         attach = client.send("attach", **(arguments or {}))
         self.take(StartDiscovery)
@@ -259,7 +260,7 @@ class Play:
         return client
 
     def joined(self, arguments: dict[str, Any] | None = None, **supports: Any) -> "FakeClient":
-        """A client that joins the session there is."""
+        """Return a client that has joined the existing session."""
         client = self.client(**supports)
         client.request("attach", **(arguments or {}))
         client.event("initialized")
@@ -267,23 +268,23 @@ class Play:
         return client
 
     def worker(self, key: str, label: WorkerLabel | None = None, **row: Any) -> FakeWorker:
-        """A worker that waits for a debugger; `paused` lets discovery find it. `row` is as in PausedWorker."""
+        """Return a worker that waits for a debugger, which `paused` reports. `row` has fields of PausedWorker."""
         number = len(self.workers) + 1
         fields = {"host": "10.0.0.1", "port": 40000 + number, "pid": 100 + number, "node": "10.0.0.1", **row}
         worker = self.workers[key] = FakeWorker(self.feed, PausedWorker(WorkerKey(key), **fields), label)
         return worker
 
     def paused(self, *workers: FakeWorker) -> None:
-        """Discovery finds these workers, and no others, waiting for a debugger."""
+        """Let discovery find these workers, and no others, waiting for a debugger."""
         self.feed(WorkersPaused(tuple(worker.row for worker in workers)))
 
     def alive(self, *workers: FakeWorker) -> None:
-        """Ray lists these workers, and no others, as alive. It knows neither ports that wait nor agents."""
+        """Let Ray list these workers, and no others, as alive. Ray's rows contain neither debug ports nor agents."""
         rows = {replace(worker.row, port=0, agent=""): worker.label or WorkerLabel() for worker in workers}
         self.feed(WorkersAlive(rows))
 
     def attached(self, *keys: str) -> list[FakeWorker]:
-        """Workers that the session has attached to."""
+        """Return new workers to which the session has attached."""
         workers = [self.worker(key) for key in keys]
         self.paused(*workers)
         return workers
@@ -293,7 +294,7 @@ class Play:
         self.feed(Tick(self.now))
 
     def finish(self) -> None:
-        """Nothing is left unaccounted for; and once everybody has gone, nothing is left in the bridge."""
+        """Check that no effect or message is left, then end everything and check that the bridge is empty."""
         assert not self._effects, self._effects
         for client in self.clients.values():
             client.nothing()
@@ -301,8 +302,11 @@ class Play:
         self.leave()
 
     def leave(self) -> None:
-        """All clients hang up, a hub shuts down, a launched program ends, all workers answer what they have held back:
-        the bridge has to be empty then."""
+        """End everything, and check that the bridge is empty then.
+
+        All clients disconnect, a hub shuts down, a launched program ends, and all workers send the responses that they
+        have held back.
+        """
         for client in self.clients.values():
             client.hang_up()
         if self.bridge.state.hub is not None:

@@ -1,4 +1,4 @@
-"""Workers with an agent, and a client whose program starts them, for the playbook."""
+"""Workers with an agent, and a client whose program starts them, for scripts of sessions."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ NO_LINES = {"source": {"path": "/app/train.py"}, "breakpoints": []}
 
 
 def launched(play: Play, breakpoints: dict[str, Any] = NO_LINES, **arguments: Any) -> FakeClient:
-    """A client whose program runs."""
+    """Return a client whose launched program is running."""
     client = play.client()
     seq = client.send("launch", program="train.py", **arguments)
     client.event("capabilities")

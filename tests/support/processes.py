@@ -1,4 +1,4 @@
-"""The processes of a test session: how they are recognised, and ended when a test forgot to."""
+"""The processes of a test session: how they are recognised, and how leftover ones are ended."""
 
 import contextlib
 import os
@@ -12,19 +12,19 @@ MARK = "RAYDAP_TEST_SESSION"
 """A variable in the environment of every process that descends from the test session, daemons included.
 
 Its value is an id. With pytest-xdist each worker has its own, which begins with that of the leading process and a dot.
-So the leading process can end what a worker left, and no worker ends what another one started.
+So the leading process can end what a worker left behind, and no worker ends what another one started.
 """
 
 
 def mark() -> None:
-    """Marks this process' environment, and so everything it starts from now on."""
+    """Mark the environment of this process, and so of every process that it starts from now on."""
     own = uuid.uuid4().hex
     is_worker = "PYTEST_XDIST_WORKER" in os.environ
     os.environ[MARK] = f"{os.environ[MARK]}.{own}" if is_worker else own
 
 
 def marked() -> Iterator[int]:
-    """The pids of the marked processes, without our own. Empty where there is no /proc."""
+    """Return the pids of the marked processes, without this one. Return none where there is no /proc."""
     wanted = f"{MARK}={os.environ[MARK]}".encode()
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -35,7 +35,7 @@ def marked() -> Iterator[int]:
 
 
 def listening_on(port: int) -> int:
-    """The pid of the marked process that listens on a TCP port, for example of debugpy's adapter (proc_net_tcp)."""
+    """Return the pid of the marked process that listens on a TCP port, such as debugpy's adapter (proc_net_tcp)."""
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     (inode,) = {row[9] for row in rows if row[3] == "0A" and int(row[1].rpartition(":")[2], 16) == port}
     (pid,) = (pid for pid in marked() if f"socket:[{inode}]" in set(_open_files(pid)))
@@ -44,12 +44,12 @@ def listening_on(port: int) -> int:
 
 def _open_files(pid: int) -> Iterator[str]:
     for entry in Path(f"/proc/{pid}/fd").glob("*"):
-        with contextlib.suppress(OSError):  # It was closed meanwhile.
+        with contextlib.suppress(OSError):  # It was closed after it was listed.
             yield os.readlink(entry)
 
 
 def end_marked(grace: float) -> list[str]:
-    """End the marked processes; return the pid, command line and test of those that did not end by themselves.
+    """End the marked processes. Return the pid, command line and test of each that did not end by itself.
 
     An adapter of debugpy ends soon after its debuggee and client are gone: `grace` is in seconds. It never ends if its
     debuggee was killed before it connected to the adapter (debugpy/adapter/servers.py, wait_until_disconnected, waits
@@ -73,7 +73,8 @@ def end_marked(grace: float) -> list[str]:
 def freeze(pid: int) -> None:
     """Stop a process, and return when all of its threads have stopped.
 
-    `kill` returns earlier: on a busy machine a thread that runs, or has just been woken, continues for milliseconds.
+    `kill` returns earlier: on a busy machine, a thread that is running or has just been woken continues for
+    milliseconds.
     """
     os.kill(pid, signal.SIGSTOP)
     while any(_thread_state(thread) not in "TX" for thread in Path(f"/proc/{pid}/task").iterdir()):
@@ -81,7 +82,7 @@ def freeze(pid: int) -> None:
 
 
 def _thread_state(thread: Path) -> str:
-    """Return the letter of its state (proc_pid_stat), X if it has ended."""
+    """Return the letter of the thread's state (proc_pid_stat), or X if the thread has ended."""
     try:
         return (thread / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
@@ -105,11 +106,11 @@ def waits_for_debuggee(pid: int) -> bool:
 
 
 def waiting_connections(pid: int) -> int:
-    """How many connections to Unix sockets of this process it has not accepted (proc(5), /proc/net/unix)."""
+    """Return how many connections to its Unix sockets the process has not accepted (proc(5), /proc/net/unix)."""
     rows = [line.split() for line in Path("/proc/net/unix").read_text().splitlines()[1:]]
     sockets = set()
     for descriptor in Path(f"/proc/{pid}/fd").iterdir():
-        with contextlib.suppress(OSError):  # It has been closed just now.
+        with contextlib.suppress(OSError):  # It was closed after it was listed.
             sockets.add(os.readlink(descriptor))
     listening = {row[7] for row in rows if len(row) == 8 and f"socket:[{row[6]}]" in sockets}
     return sum(len(row) == 8 and row[6] == "0" and row[7] in listening for row in rows)

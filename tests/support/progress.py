@@ -1,4 +1,4 @@
-"""`pytest --progress`: one line from time to time instead of a dot for each test, and what was skipped in a few lines.
+"""`pytest --progress`: a progress line instead of a dot for each test, and a short summary of the skipped tests.
 
 This plugin runs in the process that leads. A file in pytest's cache keeps the seconds of each test for the estimate of
 the next run.
@@ -24,12 +24,12 @@ FIRST_GUESS_S = {
     "e2e": 1.0,
     "inworker": 0.8,
 }
-"""Seconds of a test in a folder, until a run has measured them."""
+"""Seconds per test in a folder, until a run has measured them."""
 
 OTHERS_GUESS_S = 0.02
 
 LINE_INTERVAL_S = 60.0
-"""Seconds between two lines where the output is no terminal. In a terminal one line is written again and again."""
+"""Seconds between two lines where the output is not a terminal. In a terminal, one line is overwritten."""
 
 REWRITE_INTERVAL_S = 0.5
 
@@ -116,9 +116,9 @@ class Progress:
             terminalreporter.write_line(f"skipped {count}: {reason}")
 
     def line(self) -> str:
-        """Return how far the run is, and how long the rest takes."""
+        """Return the progress of the run and the estimated remaining time."""
         ended = self.outcomes["ended"]
-        # Most tests take milliseconds, and come last. So the share is that of the time.
+        # Most tests take milliseconds, and come last. So the percentage is that of the time, not of the tests.
         expected_left = sum(self.left.values())
         share = self.expected / (self.expected + expected_left) if self.left else 1.0
         # The machine may be slower than in the last run, or than the first guess.

@@ -14,7 +14,7 @@ TIMEOUT_S = 120
 
 
 def environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
-    """That of a command without a terminal: what runs the tests sets the size of one."""
+    """Return the environment of a command without a terminal: pytest's has the size of a terminal."""
     made = clean_environment(dict(env or {}))
     for name in {"COLUMNS", "LINES"} - set(env or ()):
         made.pop(name, None)
@@ -22,8 +22,10 @@ def environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def raydap(*arguments: str, env: Mapping[str, str] | None = None, code: int = 0) -> str:
-    """Runs a command to its end, without a terminal. Returns what it has printed; where another exit code than 0 is
-    awaited, what it has said on standard error."""
+    """Run a command to its end, without a terminal, and check its exit code.
+
+    Return its output; if the expected code is not 0, return what it has printed on standard error.
+    """
     done = subprocess.run(
         [*RAYDAP, *arguments],
         env=environment(env),
@@ -33,7 +35,7 @@ def raydap(*arguments: str, env: Mapping[str, str] | None = None, code: int = 0)
         stdin=subprocess.DEVNULL,
         check=False,
     )
-    # A list for programs may be empty.
+    # With --json, a list for programs may be empty.
     is_empty = code == 0 and "--json" in arguments and done.returncode == ExitCode.NO_WORKER
     assert done.returncode == code or is_empty, done.stdout + done.stderr
     assert "Traceback" not in done.stderr

@@ -1,4 +1,4 @@
-"""A FakeWorker behind a TCP port: for what the real debugpy cannot be made to say."""
+"""A FakeWorker behind a TCP port, for behaviour that real debugpy cannot produce."""
 
 import contextlib
 import socket
@@ -12,9 +12,12 @@ from support.fake_worker import FakeWorker
 
 
 class RemoteWorker:
-    """`address` is its `host:port`. What the FakeWorker is told to do goes through `with remote as worker:`, because a
-    thread of ours lets it answer meanwhile. `attached` is set when the handshake is over, `closed` when the bridge has
-    hung up."""
+    """A FakeWorker with a TCP port.
+
+    `address` is its `host:port`. A thread answers the bridge, so the test uses the FakeWorker in `with remote as
+    worker:`, which holds the lock. `attached` is set when the handshake is over, `closed` when the bridge has closed
+    the connection.
+    """
 
     def __init__(self) -> None:
         self._server = socket.create_server(("127.0.0.1", 0))
@@ -37,8 +40,7 @@ class RemoteWorker:
         self._lock.release()
 
     def wait_for_request(self, command: str, count: int, timeout_s: float) -> bool:
-        """Wait until it has got so many of these requests since the last look at what it has heard, or so long. Return
-        whether it has."""
+        """Wait until this many of these requests are in `heard`; return False after `timeout_s`."""
         heard = self._worker.heard
         with self._heard:
             return bool(
@@ -46,13 +48,13 @@ class RemoteWorker:
             )
 
     def send(self, data: bytes) -> None:
-        """Bytes of any kind. They may find the bridge gone."""
+        """Send any bytes. Ignore that the bridge may have closed the connection."""
         assert self._connection is not None
         with contextlib.suppress(OSError):
             self._connection.sendall(data)
 
     def end(self) -> None:
-        """Hangs up and listens no more."""
+        """Close the connection and the port."""
         for each in (self._server, self._connection):
             if each is not None:
                 with contextlib.suppress(OSError):
@@ -87,6 +89,6 @@ class RemoteWorker:
             worker.connected = False
 
     def _feed(self, event: Event) -> None:
-        # That the connection is up is no message: the bridge sees it for itself.
+        # A connection has no message of its own: the bridge sees that it is open.
         if isinstance(event, WorkerMessage):
             self.send(encode(event.data))

@@ -242,4 +242,4 @@ FOUND = {
         "    return traceback  # debugger-in-closure"
     ),
 }
-"""Programs in which the lines with a code as their comment have this finding, and there are no others."""
+"""Programs in which each line with a code as its comment has this finding, and no other line has one."""

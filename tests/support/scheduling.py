@@ -1,4 +1,4 @@
-"""Which tests run in the same one of pytest-xdist's workers, and in which order."""
+"""The distribution of tests to the workers of pytest-xdist, and their order."""
 
 import random
 
@@ -20,15 +20,20 @@ LONGEST_FIRST = (
     "playbook",
     "unit",
 )
-"""The folders of tests, those with the longest tests first: with the short ones at the end all workers end together."""
+"""The folders of tests, longest tests first: with the short ones at the end, all workers end at about the same time."""
 
 BY_FILE = ("tests/vscode/", "tests/ray/", "tests/playbook/", "tests/unit/")
-"""Where the tests of a file go to one worker: they share fixtures, or take milliseconds. In tests/vscode each test
-keeps a processor busy by itself. Each test of another folder goes to the next worker that is free."""
+"""The folders where all tests of a file run in one worker, because they share fixtures or take milliseconds.
+
+In tests/vscode each test uses a processor fully. Each test of another folder goes to the next worker that is free.
+"""
 
 
 class FilesAndTests(LoadScopeScheduling):
-    """The option `--dist=loadgroup` has no effect with pytest 9.2."""
+    """A scheduler that keeps the tests of some files in one worker.
+
+    The option `--dist=loadgroup` would do so, but it has no effect with pytest 9.2.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         return nodeid.partition("::")[0] if nodeid.startswith(BY_FILE) else nodeid
@@ -50,7 +55,10 @@ def sort(items: list[pytest.Item]) -> None:
 
 
 def shuffle(items: list[pytest.Item], seed: int) -> None:
-    """Put the files in a random order, and the tests of each file. All workers have to use the same seed."""
+    """Put the files in a random order, and the tests of each file.
+
+    All workers have to use the same seed.
+    """
     order = random.Random(seed)
     files: dict[str, list[pytest.Item]] = {}
     for item in items:

@@ -1,4 +1,4 @@
-"""A `raydap debug` whose session is played: three trainers, two of which are stopped, and breakpoints that are kept."""
+"""A `raydap debug` with a scripted session: three trainers, two of them stopped, and breakpoints that are kept."""
 
 import io
 from collections.abc import Callable
@@ -77,15 +77,18 @@ def _trainer(rank: int, is_stopped: bool) -> WorkerEntry:
 
 
 class PromptThreads(StoppedThreads):
-    """Events come with the answers here, so nobody waits for one."""
+    """A StoppedThreads that does not wait for events: here they come before the response."""
 
     async def wait(self, is_over: Callable[[], bool], timeout_s: float | None = None) -> bool:
         return is_over()
 
 
 class ScriptedDebugger:
-    """`execute` takes a line as the user types it; `text` is all that was printed. With `hits_at_once` a worker stops
-    at a new breakpoint before raydap has answered that it is set, as one that runs in a loop can."""
+    """A debugger whose session is scripted.
+
+    `execute` takes a line as the user types it; `text` is everything that was printed. With `hits_at_once`, a worker
+    stops at a new breakpoint before raydap has confirmed it, as can happen in a loop.
+    """
 
     def __init__(self) -> None:
         self.kept: list[SetBreakpoint] = []
@@ -114,7 +117,7 @@ class ScriptedDebugger:
         return self.live.connection.requests
 
     async def execute(self, line: str) -> str:
-        """What it prints. Raises CommandError, SessionError and Leave."""
+        """Execute a line and return what it prints. Raises CommandError, SessionError and Leave."""
         before = len(self.text)
         await self._interactive.execute(line)
         await self._interactive.tasks.wait()
@@ -159,7 +162,7 @@ class ScriptedDebugger:
         return {**plain, **{f"raydap/{name}": _with_set(answer) for name, answer in ours.items()}}
 
     def _evaluate(self, asked: Any) -> Any:
-        """An expression of `values`; that of any other is its own text."""
+        """Return the value of an expression in `values`, otherwise the expression itself."""
         value = self.values.get(asked["expression"], repr(asked["expression"])[:2000])
         return value if isinstance(value, Exception) else {"result": value}
 
@@ -192,7 +195,7 @@ class ScriptedDebugger:
         made = []
         for spec in asked["breakpoints"]:
             key = (spec.get("line", 0), spec.get("name", ""), spec.get("condition", ""), spec.get("hitCondition", ""))
-            # Like raydap, it keeps the ids of those that stay as they are.
+            # Like raydap, keep the ids of breakpoints that do not change.
             if (id := before.get(key)) is None:
                 id = self._count = self._count + 1
                 if self.hits_at_once:
@@ -205,7 +208,7 @@ class ScriptedDebugger:
 
 
 def _with_set(answer: Any) -> Callable[[Any], Any]:
-    """Refuses a set that is wrong, as raydap does."""
+    """Return an answer that refuses an invalid set, as raydap does."""
 
     def checked(asked: Any) -> Any:
         try:

@@ -1,4 +1,4 @@
-"""A debug session whose answers a test writes, for what the terminal does with them."""
+"""A debug session with scripted responses, for tests of the terminal."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -12,8 +12,11 @@ from raydap.wire import envelope
 
 
 class ScriptedConnection(DapConnection):
-    """`answers` has a body for each command, what gives it for the arguments, or an exception. `requests` are those
-    that were sent, with the arguments as they arrive."""
+    """A connection with a scripted answer for each command.
+
+    An answer is a body, a function that returns the body for the arguments, or an exception. `requests` are the
+    requests that were sent, with the arguments as they arrive.
+    """
 
     def __init__(self, answers: Mapping[str, Any]) -> None:
         super().__init__(lambda name, body: None, lambda reason: None)
@@ -38,7 +41,7 @@ class ScriptedConnection(DapConnection):
 
 
 class ScriptedLive(LiveSession):
-    """Has begun, with these workers."""
+    """A live session that has begun, with these workers."""
 
     def __init__(self, *entries: WorkerEntry, kind: Kind = "own", **answers: Any) -> None:
         super().__init__()

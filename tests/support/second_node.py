@@ -1,4 +1,4 @@
-"""A second node of a test's cluster, on an address of its own of this machine."""
+"""A second node of a test's cluster, with its own address on this machine."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ from support import processes
 
 
 def start_node(cluster: Cluster, host: str, resource: str, log: Path) -> Child:
-    """A node with 8 of a resource that no other one has. The caller ends it."""
+    """Start a node with 8 units of a resource that no other node has. The caller ends it."""
     command = [sys.executable, "-c", RAY, "start", "--block", "--disable-usage-stats"]
     command += [f"--address={cluster.address}", f"--node-ip-address={host}", "--num-cpus=2"]
     command += ["--dashboard-agent-listen-port=0", f'--resources={{"{resource}": 8}}']
@@ -20,12 +20,15 @@ def start_node(cluster: Cluster, host: str, resource: str, log: Path) -> Child:
 
 
 def kill_node(host: str) -> None:
-    """As a machine ends that loses its power: its workers end, too. Ray may mark it dead half a minute later."""
+    """Kill a node's raylet, as a power failure would.
+
+    Its workers end, too. Ray may mark the node dead only half a minute later.
+    """
     os.kill(service("raylet/raylet", f"--node_ip_address={host}")[0], signal.SIGKILL)
 
 
 def service(*parts: str) -> tuple[int, list[str]]:
-    """The pid and the command of the one marked process whose command line has all of these parts."""
+    """Return the pid and the command of the one marked process whose command line contains all of these parts."""
     found = []
     for pid in processes.marked():
         with contextlib.suppress(OSError):

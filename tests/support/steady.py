@@ -1,7 +1,7 @@
-"""`make steady`: the whole suite several times in random order, beside two processes that never rest.
+"""`make steady`: run the whole suite several times in random order, beside two processes that are always busy.
 
-A test that depends on its neighbours, on a free processor or on luck fails here sooner than on an idle machine. The
-folder .steady then has the output of each run, and a file for each failure.
+A test that depends on its neighbours, on a free processor or on luck fails here sooner than on an idle machine.
+Afterwards the folder .steady has the output of each run, and a file for each failure.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 import click
 
 BUSY = 2
-"""Processes that never rest; as many as the machines of CI have processors."""
+"""The number of busy processes, which is the number of processors of the CI machines."""
 
 
 def main() -> int:
@@ -45,7 +45,7 @@ def main() -> int:
 
 @contextlib.contextmanager
 def busy(count: int) -> Iterator[None]:
-    """Run so many processes that each use a processor."""
+    """Run this many processes that each use a processor."""
     with contextlib.ExitStack() as stack:
         for _ in range(count):
             child = stack.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
@@ -54,8 +54,8 @@ def busy(count: int) -> Iterator[None]:
 
 
 def run(folder: Path, seed: int, arguments: Sequence[str]) -> int:
-    """Run pytest once and return its exit code. Its output is printed, and kept in the folder."""
-    # PYTHONPATH is how this module is found. The suite runs as `make test` runs it, without that.
+    """Run pytest once and return its exit code. Print its output, and keep it in the folder."""
+    # `make steady` sets PYTHONPATH so that this module is found. `make test` runs without it, and so do these runs.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, "-m", "pytest", "--progress", f"--random={seed}", f"--failures={folder}", *arguments]
     begun = time.monotonic()
@@ -72,7 +72,7 @@ def run(folder: Path, seed: int, arguments: Sequence[str]) -> int:
 
 
 def summary(folder: Path, codes: Sequence[int]) -> Iterator[str]:
-    """Yield a line for each test that failed at least once, with the files that show how."""
+    """Yield a line for each test that failed at least once, with the files that contain the failures."""
     failures: dict[str, list[Path]] = defaultdict(list)
     for path in sorted(folder.glob("run-*/*.failure")):
         failures[path.read_text().partition("\n")[0]].append(path)

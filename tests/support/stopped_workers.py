@@ -1,4 +1,4 @@
-"""Workers of a playbook that are stopped, and who runs on."""
+"""Stopped workers in scripts of sessions, and the threads that continue."""
 
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
@@ -6,7 +6,7 @@ from support.playbook import Play
 
 
 def stopped(play: Play, client: FakeClient, *keys: str) -> tuple[list[FakeWorker], list[int]]:
-    """Workers that are attached and stopped, and the handles of their threads."""
+    """Attach to these workers and stop them. Return the workers and the handles of their threads."""
     workers = play.attached(*keys)
     for worker in workers:
         worker.stop()
@@ -14,7 +14,7 @@ def stopped(play: Play, client: FakeClient, *keys: str) -> tuple[list[FakeWorker
 
 
 def running(client: FakeClient) -> set[int]:
-    """The threads of all `continued` that nobody has taken yet."""
+    """Take all `continued` events of the inbox, and return their threads."""
     threads = set()
     while client.inbox:
         threads.add(client.event("continued")["threadId"])

@@ -1,4 +1,4 @@
-"""A program in a real pseudo-terminal, whose screen is read as a user reads it."""
+"""A program in a real pseudo-terminal, whose screen a test reads like a user."""
 
 import fcntl
 import os
@@ -21,7 +21,7 @@ from local_cluster import clean_environment
 
 
 class _Screen(pyte.HistoryScreen):
-    """Answers the program's questions where the cursor is, as terminals do."""
+    """A screen that answers the program's queries of the cursor position, as terminals do."""
 
     def __init__(self, columns: int, lines: int, descriptor: int) -> None:
         super().__init__(columns, lines, history=10_000, ratio=0.5)
@@ -32,7 +32,7 @@ class _Screen(pyte.HistoryScreen):
 
 
 class Terminal:
-    """Ends its program when it is left."""
+    """A program in a pseudo-terminal. Leaving the context ends the program."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """All that has been shown, also what is above the screen by now."""
+        """Return everything that has been shown, including what has scrolled off the screen."""
         with self._lock:
             above = ["".join(line[column].data for column in range(self._screen.columns)) for line in self._history()]
             return "\n".join(line.rstrip() for line in [*above, *self._screen.display]).rstrip()
@@ -83,12 +83,11 @@ class Terminal:
         os.write(self._main, text.encode())
 
     def line(self, text: str) -> None:
-        """Types a line, and Enter."""
+        """Type a line and press Enter."""
         self.send(f"{text}\r")
 
     def wait_for(self, pattern: str, after: int = 0, seconds: float = 60) -> re.Match[str]:
-        """Waits until what is shown matches, behind the character `after` of `text`. Raises AssertionError with the
-        screen."""
+        """Wait until the text matches after its character number `after`. Raises AssertionError with the screen."""
         deadline = time.monotonic() + seconds
         while True:
             ended = not self._reader.is_alive()
@@ -100,13 +99,15 @@ class Terminal:
             time.sleep(0.02)
 
     def press(self, keys: str) -> None:
-        """Presses keys at an empty prompt, `(NAME)`, for which it waits. Without a prompt the terminal shows keys as it
-        likes, loses Ctrl-D, and sends a signal for Ctrl-C."""
+        """Wait for an empty prompt, `(NAME)`, and press keys.
+
+        Without a prompt, the terminal itself echoes the keys, loses Ctrl-D, and turns Ctrl-C into a signal.
+        """
         self.wait_for(r"^\([^()\n]*\)\Z")
         self.send(keys)
 
     def ask(self, text: str, pattern: str) -> re.Match[str]:
-        """Types a line and waits for what matches behind it."""
+        """Type a line and wait for a match after it."""
         before = len(self.text)
         self.line(text)
         return self.wait_for(pattern, after=before)
@@ -118,7 +119,7 @@ class Terminal:
         self.process.send_signal(signal.SIGWINCH)
 
     def wait(self, seconds: float = 60) -> int:
-        """The exit code, when all that the program has written is shown."""
+        """Wait until the program has ended and all its output is shown; return the exit code."""
         code = self.process.wait(seconds)
         self._reader.join(5)
         return code
@@ -139,7 +140,7 @@ class Terminal:
         fcntl.ioctl(self._main, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
     def _read(self) -> None:
-        """Until the program and all that it has started have closed the terminal."""
+        """Read until the program and all processes that it has started have closed the terminal."""
         while True:
             try:
                 if not select.select([self._main], [], [], 1)[0]:

@@ -1,7 +1,7 @@
-"""`pytest --times`: where the time of a run goes, printed at its end.
+"""`pytest --times`: a table at the end of a run that shows where the time went.
 
-Each pytest-xdist worker attaches to the report of a test what was started for it (`starting`), and the leading process
-adds up the reports.
+Each pytest-xdist worker adds the starts of a test (`starting`) to the test's report, and the leading process adds up
+the reports.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ _started: list[tuple[str, float]] = []
 
 
 def record(kind: str, seconds: float) -> None:
-    """Note how long a cluster, an editor or an installation took to start. `kind` is its name in the table."""
+    """Record how long a cluster, an editor or an installation took to start. `kind` is its name in the table."""
     _started.append((kind, seconds))
 
 
@@ -141,7 +141,7 @@ STARTS = (
     ("program in debugpy", Debuggee, "start"),
     ("scenario of an editor", Editor, "run"),
 )
-"""The kind of each start that is measured, and the method that starts it. The drives of VS Code report theirs."""
+"""The kind of each start that is measured, and the method that starts it. The drives of VS Code report their own."""
 
 
 class StartReport:

@@ -1,7 +1,7 @@
 """The transcripts of docs/usage/terminal.md: the page's program and the commands in a real terminal, on a Ray cluster.
 
-`make transcripts` writes them anew; a test compares. A transcript is the block under a comment
-`<!-- transcript: NAME -->`. Addresses, process ids and what else differs from run to run are replaced by fixed ones.
+`make transcripts` rewrites them; a test compares them. A transcript is the block below a comment `<!-- transcript: NAME
+-->`. Addresses, process ids and everything else that differs from run to run are replaced by fixed values.
 """
 
 import re
@@ -19,10 +19,10 @@ PAGE = Path(__file__).parents[2] / "docs" / "usage" / "terminal.md"
 
 COLUMNS = 100
 STEPS = 100_000
-"""More than a test can last."""
+"""More steps than the program can run during a test."""
 
 AGAIN_S = 60.0
-"""Seconds for which a command is given again until all workers are where the page has them."""
+"""The seconds for which a command is repeated until all workers are in the state that the page shows."""
 
 _BLOCK = re.compile(r"(?<=<!-- transcript: )(?P<name>\w+)( -->\n```\n)(?P<text>.*?)(?=```\n)", re.DOTALL)
 
@@ -32,18 +32,18 @@ _PIDS = {"driver": "17944", "Rollout{0}": "18044", "Rollout{1}": "18046", "Rollo
 
 
 def program() -> str:
-    """The program of the page."""
+    """Return the program of the page."""
     (source,) = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     return str(source)
 
 
 def on_page() -> dict[str, str]:
-    """The transcripts by their names, as they are on the page."""
+    """Return the transcripts that are on the page, by name."""
     return {found["name"]: found["text"] for found in _BLOCK.finditer(PAGE.read_text(encoding="utf-8"))}
 
 
 def renew(blocks: Mapping[str, str]) -> None:
-    """Writes them into the page."""
+    """Write the transcripts into the page."""
 
     def new(found: re.Match[str]) -> str:
         return f"{found['name']}{found[2]}{blocks[found['name']]}"
@@ -52,14 +52,17 @@ def renew(blocks: Mapping[str, str]) -> None:
 
 
 def make(cluster: Cluster) -> dict[str, str]:
-    """New transcripts by their names. Raises AssertionError and ChildFailed."""
+    """Return new transcripts, by name. Raises AssertionError and ChildFailed."""
     # A long path would break lines.
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         return Transcripts(cluster, Path(folder)).make()
 
 
 class Transcripts:
-    """Makes the transcripts of the page, one after the other. `folder` is empty, and the user's own meanwhile."""
+    """A run of the commands of the page, one after the other.
+
+    `folder` is empty at the start. It is the home folder of the commands.
+    """
 
     def __init__(self, cluster: Cluster, folder: Path) -> None:
         self._cluster = cluster
@@ -74,7 +77,7 @@ class Transcripts:
         (folder / "train.py").write_text(program())
 
     def make(self) -> dict[str, str]:
-        """All of them, by their names. Raises AssertionError and ChildFailed."""
+        """Return all transcripts, by name. Raises AssertionError and ChildFailed."""
         made = dict(self._of_launched_program())
         with Child([*RAYDAP, "run", "train.py", str(STEPS)], self._folder / "run.log", self._env, self._folder):
             made |= self._of_running_program()
@@ -82,7 +85,7 @@ class Transcripts:
         return {name: self._steady(text) for name, text in made.items()}
 
     def _of_running_program(self) -> Iterator[tuple[str, str]]:
-        """What the commands print that stop nobody."""
+        """Yield the output of the commands that stop no worker."""
         everywhere = r"blocked in time\.sleep \(train\.py:\d+\)"
         driver = r"driver train\.py .* blocked in ray\.get \(train\.py:\d+\)"
         yield "ps", self._run("ps", until=rf"\ASTATE .*\n(.*Rollout\{{\d\}}\.play .* {everywhere}\n){{4}}.*{driver}\Z")
@@ -133,7 +136,10 @@ class Transcripts:
         return User(arguments, self._terminal("debug", *arguments))
 
     def _run(self, *arguments: str, until: str) -> str:
-        """A command, and what it prints when what follows its first line, the cluster, has `until` in it."""
+        """Run a command until its output after the first line matches `until`; return the command and its output.
+
+        The first line names the cluster.
+        """
         deadline = time.monotonic() + AGAIN_S
         while True:
             with self._terminal(*arguments) as terminal:
@@ -149,19 +155,19 @@ class Transcripts:
         return Terminal([*RAYDAP, *arguments], self._env, columns=COLUMNS, lines=60, cwd=self._folder)
 
     def _steady(self, text: str) -> str:
-        """The same for each run, with the columns of tables as wide as they are then."""
+        """Replace what differs from run to run. Tables get the column widths of the new values."""
         text = "\n".join(_aligned(text.splitlines(), self._cluster.host))
         text = re.sub(r"\bdriver \d+", f"driver {_PIDS['driver']}", text)
         text = re.sub(r"\b\d+ workers run\b", "5 workers run", text)
         text = re.sub(r"\b0x[0-9a-f]+\b", "0x7f5510afc050", text)
-        # Ray says so before the session has ended, or after it.
+        # Ray prints this before or after the end of the session.
         text = re.sub(r"^Job \S+ \(\w+\) has ended\.\n", "", text, flags=re.MULTILINE)
         text = text.replace(self._cluster.dashboard, "http://10.0.0.7:8265")
         return text.replace(str(self._folder), "/home/me").rstrip() + "\n"
 
 
 class User:
-    """Types commands into `raydap debug`."""
+    """A user who types commands into `raydap debug`."""
 
     def __init__(self, arguments: Sequence[str], terminal: Terminal) -> None:
         self._terminal = terminal
@@ -171,7 +177,7 @@ class User:
     def __enter__(self) -> "User":
         self._terminal.__enter__()
         self._terminal.wait_for(_PROMPT)
-        # What is connected to differs from run to run.
+        # The lines about the connection differ from run to run.
         text = re.split(r"^(?=> |Nobody is stopped)", self._terminal.text, maxsplit=1, flags=re.MULTILINE)[1]
         self._lines = [self._start, *text.splitlines()[:-1]]
         return self
@@ -180,11 +186,14 @@ class User:
         self._terminal.end()
 
     def types(self, line: str, awaited: str = "", ends: bool = False) -> None:
-        """And waits for the next prompt, or with `ends` for the end. `awaited` has to be in the last line that the
-        command prints: the prompt can come earlier."""
+        """Type a line and wait for the next prompt, or with `ends` for the end of the program.
+
+        `awaited` has to be in the last line that the command prints, because the prompt can come earlier.
+        """
         text = self._terminal.text
         self._terminal.line(line)
-        # The line is looked for: its prompt may have changed since, and then all behind it is elsewhere.
+        # The prompt before the line may have changed since the text was read, which moves everything after it. So
+        # search for the typed line.
         after = text.rfind("\n") + 1
         typed = rf"^\([^()\n]*\) {re.escape(line)}(?:\n|\Z)(?s:.*?)"
         self._terminal.wait_for(typed + awaited, after)
@@ -196,32 +205,32 @@ class User:
             self._lines += self._terminal.text.splitlines()[text.count("\n") : -1]
 
     def hides(self, line: str, awaited: str = "") -> str:
-        """The same, but the page has nothing of it. Returns what has been shown."""
+        """Type a line and leave it and its output out of the transcript. Return the output."""
         kept, self._lines = self._lines, []
         self.types(line, awaited)
         shown, self._lines = self._lines, kept
         return "\n".join(shown)
 
     def repeats(self, line: str, awaited: str, until: str) -> None:
-        """Hides a line that is typed again and again, until what it shows matches `until`."""
+        """Type a line without showing it, again and again, until its output matches `until`."""
         deadline = time.monotonic() + AGAIN_S
         while not re.search(until, shown := self.hides(line, awaited), re.MULTILINE):
             assert time.monotonic() < deadline, f"awaited {until!r}:\n{shown}"
 
     def seen(self) -> str:
-        """What has been shown since this was asked last."""
+        """Return what was recorded since the last call."""
         lines, self._lines = self._lines, []
         return "\n".join(lines) + "\n"
 
 
 def _shell_line(arguments: Sequence[str]) -> str:
-    """With quotes around what a shell would take apart."""
+    """Return the command line, with quotes around words that a shell would split or expand."""
     words = [f"'{word}'" if re.search(r"[ :*]", word) else word for word in arguments]
     return f"$ raydap {' '.join(words)}"
 
 
 def _aligned(lines: Sequence[str], node: str) -> Iterator[str]:
-    """Tables of workers with fixed nodes, pids, jobs and times; all other lines as they are."""
+    """Replace the nodes, pids, jobs and times in tables of workers by fixed ones. Yield all other lines unchanged."""
     table: list[list[str]] = []
     starts: list[int] = []
     for line in [*lines, ""]:
@@ -240,7 +249,7 @@ def _aligned(lines: Sequence[str], node: str) -> Iterator[str]:
 def _fixed(row: Sequence[str], node: str) -> list[str]:
     state, worker, _, where, _, _, place = row
     name = re.split(r"[. ]", worker)[0]
-    # Ray says some time after its start which program a driver runs.
+    # Ray reports only some time after a driver's start which program it runs.
     worker = "driver train.py" if name == "driver" else worker
     # The driver of a launched program has the name of its machine.
     where = "10.0.0.7" if where == node else "head"

@@ -1,6 +1,6 @@
-"""Two machines on this one: a cluster of two nodes in network namespaces, where debug ports are behind a firewall.
+"""Two machines simulated on this one: a cluster of two nodes in network namespaces, with a firewall before debug ports.
 
-It takes root, `ip`, `nsenter` and `unshare`. Nothing outside the namespaces changes, and they vanish with their
+They need root, `ip`, `nsenter` and `unshare`. Nothing outside the namespaces changes, and they disappear with their
 processes.
 """
 
@@ -29,8 +29,8 @@ ip link set cable up
 echo 50000 60000 > /proc/sys/net/ipv4/ip_local_port_range
 """
 
-# The firewall: what the far machine would answer from a port that the system chose (debugpy's are such) to a program on
-# the head, is dropped. Ray's own ports are below these. This needs neither iptables nor nft.
+# The firewall drops what the far machine sends to programs on the head from ports that the system chose, such as
+# debugpy's. Ray's own ports are below these. It needs neither iptables nor nft.
 _FIREWALL = f"""
 ip link set lo up
 ip address add {FAR}/24 dev cable
@@ -39,14 +39,14 @@ echo 40000 41000 > /proc/sys/net/ipv4/ip_local_port_range
 ip rule add pref 10 ipproto tcp sport 40000-41000 dport 50000-60000 blackhole
 """
 
-# All of these would else be chosen by the system. Nobody else is in these namespaces, so they may be fixed.
+# By default the system would choose these ports. They can be fixed because nothing else runs in the namespaces.
 _PORTS = ["node-manager", "object-manager", "metrics-export", "runtime-env-agent", "dashboard-agent-grpc"]
 _PORTS += ["dashboard-agent-listen"]
 _OPTIONS = [f"--{name}-port={20001 + number}" for number, name in enumerate(_PORTS)]
 
 
 def missing() -> str:
-    """What this machine lacks for it, "" if nothing."""
+    """Return what this machine lacks for two machines, or ""."""
     lacking = [name for name in ("ip", "nsenter", "unshare") if shutil.which(name) is None]
     if lacking:
         return f"there is no {lacking[0]} here"
@@ -55,9 +55,10 @@ def missing() -> str:
 
 
 class TwoMachines:
-    """The head node, and a far one that has the resource `far`. Must be closed by the stack that it is given.
+    """The head node, and a far node with the resource `far`.
 
-    The far machine has processes and temporary directories of its own: that of Ray, and `private`.
+    The `stack` closes both. The far machine has its own processes and its own contents of two temporary directories:
+    Ray's and `private`.
     """
 
     def __init__(self, stack: ExitStack) -> None:
@@ -66,7 +67,7 @@ class TwoMachines:
         stack.callback(shutil.rmtree, self._directory, ignore_errors=True)
         temp = self._directory / "ray"
         temp.mkdir()
-        # Where the programs of the head keep sockets; the far machine has its own of it.
+        # The folder for sockets of the head's programs. The far machine has its own folder at this path.
         self.private = self._directory / "tmp"
         self.private.mkdir()
         head = self._holder(stack, "head", ["unshare", "--net"], "true")
@@ -88,7 +89,7 @@ class TwoMachines:
 
     @contextmanager
     def without_firewall(self) -> Iterator[None]:
-        """The head reaches the debug ports of the far machine meanwhile."""
+        """Open the firewall, so that the head reaches the debug ports of the far machine in this block."""
         self._set_up(self.far, "ip rule del pref 10")
         try:
             yield
@@ -97,7 +98,7 @@ class TwoMachines:
 
     @contextmanager
     def without_raydap(self) -> Iterator[None]:
-        """raydap is not installed on the far machine meanwhile."""
+        """Hide raydap's installation from the far machine in this block."""
         folder = Path(raydap.__file__).parent
         self._set_up(self.far, f"mount -t tmpfs tmpfs {folder}")
         try:
@@ -106,11 +107,11 @@ class TwoMachines:
             self._set_up(self.far, f"umount --lazy {folder}")
 
     def actors(self) -> list[dict[str, Any]]:
-        """All that Ray lists, those that have ended too (ray/util/state/common.py, ActorState)."""
+        """Return all actors that Ray lists, including ended ones (ray/util/state/common.py, ActorState)."""
         return self._listed("actors")
 
     def paused_workers(self) -> list[dict[str, Any]]:
-        """The workers that wait for a debugger (ray/util/state/common.py, WorkerState)."""
+        """Return the workers that wait for a debugger (ray/util/state/common.py, WorkerState)."""
         return [row for row in self._listed("workers?detail=1") if row["is_alive"] and row["num_paused_threads"]]
 
     def _listed(self, kind: str) -> list[dict[str, Any]]:
@@ -120,15 +121,15 @@ class TwoMachines:
         return rows
 
     def _holder(self, stack: ExitStack, name: str, command: list[str], first: str) -> int:
-        """A process that keeps namespaces; returns its pid."""
+        """Start a process that keeps the namespaces alive; return its pid."""
         child = Child([*command, "sh", "-c", f"{first} && echo up && exec sleep infinity"], self._directory / name)
-        # The first process of a machine heeds no polite signal.
+        # The first process of a pid namespace ignores SIGTERM.
         stack.callback(child.end, 0)
         child.wait_for("up")
         return child.pid
 
     def _start(self, stack: ExitStack, name: str, command: list[str]) -> None:
-        # With it, whatever fails on a node becomes a paused worker, raydap's own actors too.
+        # With this variable every failure on a node becomes a paused worker, also in raydap's own actors.
         child = Child(command, self._directory / name, {"RAY_DEBUG_POST_MORTEM": "1"})
         stack.callback(child.kill)
         child.wait_for("Ray runtime started")

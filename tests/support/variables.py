@@ -6,7 +6,7 @@ from support.entered import EnteredWorker
 
 
 class Variables:
-    """Those of the innermost function."""
+    """The local variables of the innermost function."""
 
     def __init__(self, worker: EnteredWorker, thread: int) -> None:
         self.worker = worker

@@ -1,7 +1,7 @@
 """The real VS Code with raydap's extension, as `make workbench` prepares it (.ci/vscode).
 
-Its tests are programs for Node, built from vscode-ext/test: unit/ROOM/NAME.test.js know no VS Code, and each
-workbench/NAME.drive.js is a user at the screen, who leaves screenshots in vscode-ext/out/screenshots.
+Its tests are programs for Node, built from vscode-ext/test. unit/ROOM/NAME.test.js run without VS Code. Each
+workbench/NAME.drive.js acts as a user at the screen and saves screenshots in vscode-ext/out/screenshots.
 """
 
 import json
@@ -24,16 +24,16 @@ PATIENCE_S = 300.0
 
 
 class NotInstalled(Exception):
-    """Something is missing here; the text says what to do."""
+    """A part is not installed here. The text states what to do."""
 
 
 def drives() -> list[str]:
-    """The names of those in the checkout, built or not."""
+    """Return the names of the drives in the checkout, built or not."""
     return sorted(path.name.removesuffix(".drive.ts") for path in HERE.glob("test/workbench/*.drive.ts"))
 
 
 def drive(name: str, cluster: Cluster, directory: Path) -> None:
-    """Plays one to its end. Raises AssertionError with its report, and NotInstalled."""
+    """Run a drive to its end. Raises AssertionError with its report, and NotInstalled."""
     script = _there(OUT / "workbench" / f"{name}.drive.js")
     given = {
         "RAY_ADDRESS": cluster.address,
@@ -48,19 +48,19 @@ def drive(name: str, cluster: Cluster, directory: Path) -> None:
 
 
 def units(directory: Path) -> None:
-    """Runs them all. Raises AssertionError with their report, and NotInstalled."""
+    """Run all unit tests. Raises AssertionError with their report, and NotInstalled."""
     scripts = sorted(str(script) for script in _there(OUT / "unit").rglob("*.test.js"))
     _run(["--test", "--test-reporter=spec", *scripts], {}, directory / "units.log")
 
 
 def extension() -> Path:
-    """The packaged extension. Raises NotInstalled."""
+    """Return the path of the packaged extension. Raises NotInstalled."""
     version = json.loads((HERE / "package.json").read_text(encoding="utf-8"))["version"]
     return _there(HERE / f"raydap-{version}.vsix")
 
 
 def chromium() -> str:
-    """The browser's path. Raises NotInstalled."""
+    """Return the path of the browser. Raises NotInstalled."""
     for name in BROWSERS:
         if browser := shutil.which(name):
             return browser
@@ -71,7 +71,8 @@ def chromium() -> str:
 
 
 def _run(arguments: list[str], given: dict[str, str], log: Path) -> None:
-    # What is left of a drive that had to be killed goes with the folder. Sockets are in it, so its name is short.
+    # This folder also removes what remains of a drive that had to be killed. Its name is short because it contains
+    # sockets.
     with TemporaryDirectory(prefix="raydap-", dir="/tmp", ignore_cleanup_errors=True) as folder:
         given |= {"TMPDIR": folder, "XDG_RUNTIME_DIR": folder}
         with Child([str(_there(OUT / "bin" / "node")), *arguments], log, given, cwd=HERE) as child:
@@ -84,7 +85,7 @@ def _run(arguments: list[str], given: dict[str, str], log: Path) -> None:
 def _there(path: Path) -> Path:
     if not path.exists():
         raise NotInstalled(
-            f"there is no {path.relative_to(HERE.parent)}: `make workbench` makes it, and says what keeps it from "
+            f"there is no {path.relative_to(HERE.parent)}: `make workbench` makes it, or prints what prevents "
             "that; RAYDAP_WITHOUT_VSCODE=1 leaves these tests out"
         )
     return path

@@ -1,4 +1,4 @@
-"""Workers that wait, for raydap/waits, and what Ray says of their tasks."""
+"""Waiting workers for raydap/waits, and Ray's reports about their tasks."""
 
 import json
 from typing import Any
@@ -24,7 +24,7 @@ def frame(name: str, line: int = 0, owner: int = 0) -> dict[str, Any]:
 
 
 def thread(function: str, line: int, call: str = "ray.get", **more: Any) -> dict[str, Any]:
-    """A thread that is blocked in a function of the user's, or what `more` says of it."""
+    """Return a worker's report about a thread that is blocked in a user's function. `more` replaces fields."""
     frames = [frame("get", owner=2)] * (call == "ray.get") + [frame(function, line), frame("main_loop", owner=2)]
     user = len(frames) - 2
     shown = {"name": "MainThread", "main": True, "activity": "blocked", "call": call, "frames": frames, "user": user}
@@ -48,7 +48,7 @@ def queued(task: str, name: str, worker: str, actor: str) -> RayTask:
 
 
 class Hung:
-    """A session with workers that are attached, each by its key."""
+    """A session with attached workers, each with its key."""
 
     def __init__(self, play: Play) -> None:
         self.play = play

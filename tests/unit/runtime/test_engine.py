@@ -149,7 +149,7 @@ def test_a_source_that_fails_is_run_again(monkeypatch: pytest.MonkeyPatch) -> No
 def test_launch_is_answered_when_the_program_cannot_be_started(
     submit: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(ray_cluster, "resolve", fails(OSError("the search goes on")))
+    monkeypatch.setattr(ray_cluster, "resolve", fails(OSError("the search continues")))
     monkeypatch.setattr(debuggee_job, "resolve", fails(TOO_MANY))
     monkeypatch.setattr(asyncio.BaseEventLoop, "subprocess_exec", fails(RuntimeError("odd")))
 

@@ -141,7 +141,7 @@ def test_a_peer_that_does_not_read_is_cut_off() -> None:
             line.peer.send(b"x" * 1_000_000)
             sent += 1
             assert sent < 100
-        assert line.reasons == [], "the end must not be told from inside send"
+        assert line.reasons == [], "the end must not be reported from inside send"
         assert await line.wait_gone() == "does not read its messages"
 
     run(script, max_queued=1_000_000)

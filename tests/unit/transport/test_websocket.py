@@ -52,7 +52,7 @@ class Server:
 
     async def reason(self) -> str:
         reason = await asyncio.wait_for(self.reasons.get(), WAIT)
-        assert self.reasons.empty(), "the end is told once"
+        assert self.reasons.empty(), "the end is reported once"
         return reason
 
 
@@ -218,7 +218,7 @@ def test_a_client_that_does_not_read_is_cut_off() -> None:
         cast(asyncio.Transport, writer.transport).pause_reading()
         for _ in range(100):
             server.peers[0].send(b"x" * 1_000_000)
-        assert server.reasons.empty(), "the end must not be told from inside send"
+        assert server.reasons.empty(), "the end must not be reported from inside send"
         assert await server.reason() == "does not read its messages"
         writer.close()
 
