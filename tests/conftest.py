@@ -1,4 +1,4 @@
-"""Fixtures for tests that need processes. All they start ends with the test, also when it fails."""
+"""Fixtures for tests that need processes. Everything that they start ends with the test, even if it fails."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ from support.time_report import StartReport, TimeReport
 
 OLDEST_DEBUGPY = "1.8.0"
 
-# Before Hypothesis reads its option, and before a test module asks for the number of its examples.
+# This has to precede Hypothesis's own option and the import of test modules, which call `examples`.
 load_profiles()
 
 
@@ -41,19 +41,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Ending the session from outside, as `timeout` does, ends what it has started, too.
+    """Prepare a run of tests. A SIGTERM, such as that of `timeout`, ends all processes of the tests, too.
 
     With pytest-xdist this runs in the process that leads, then in each of its workers.
     """
     processes.mark()
-    # Without cached bytecode each process that a test starts compiles all of raydap: half a second of a processor.
+    # Without cached bytecode, each process that a test starts compiles all of raydap, which takes half a second.
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ.update(LIGHT)
-    # A shell starts background jobs with SIGINT ignored. Programs that inherit that would ignore Ctrl-C.
+    # A shell starts background jobs with SIGINT ignored. Programs that inherit this would ignore Ctrl-C.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    # An interrupted run still names the failures, the reasons of skips, and the slowest tests.
+    # An interrupted run still prints the failures, the reasons of skips, and the slowest tests.
     signal.signal(signal.SIGTERM, lambda *_: pytest.exit("terminated", returncode=pytest.ExitCode.INTERRUPTED))
     leads = not hasattr(config, "workerinput")
     config.pluginmanager.register(failure_details)
@@ -68,7 +68,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure() -> None:
-    """A worker that does not end in time is killed by pytest-xdist, and then ends nothing itself."""
+    """End leftover processes without a grace period.
+
+    pytest-xdist kills a worker that takes too long to end, and then this worker ends nothing.
+    """
     processes.end_marked(grace=0)
 
 
@@ -86,7 +89,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def leave_out_oldest_debugpy(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The versions of debugpy are tested with those of Python and Ray, by `make check`."""
+    """Deselect the tests with the oldest debugpy. `make check` tests versions of debugpy, Python and Ray."""
     old = {item for item in items if in_oldest_debugpy(item)}
     config.hook.pytest_deselected(items=list(old))
     items[:] = [item for item in items if item not in old]
@@ -98,7 +101,10 @@ def in_oldest_debugpy(item: pytest.Item) -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_process_left() -> Iterator[None]:
-    """The net below all other fixtures: it is set up first and so torn down last."""
+    """End leftover processes and fail if there are any.
+
+    This fixture is set up before all others, and so torn down after them.
+    """
     yield
     fork_server.end_all()
     overdue = processes.end_marked(grace=10)
@@ -107,7 +113,7 @@ def _no_process_left() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_file_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Hubs keep their connection files in a folder of the session, and do not find those of the user."""
+    """Keep the connection files of hubs in a folder of the test session, away from those of the user."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
         yield
@@ -115,16 +121,16 @@ def _no_file_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def children() -> Iterator[ExitStack]:
-    """What is entered or pushed here is undone in reverse order at the end of the test."""
+    """Yield a stack that is unwound at the end of the test."""
     with ExitStack() as stack:
         yield stack
 
 
 @pytest.fixture
 def connect_to(children: ExitStack) -> Callable[[str, int], Client]:
-    """`connect_to(host, port)` returns a Client that hangs up at the end of the test.
+    """Return `connect_to(host, port)`, which returns a Client that is closed at the end of the test.
 
-    All it has received by then has to be what the DAP schema says.
+    All messages that it has received have to conform to the DAP schema.
     """
 
     def connect(host: str, port: int) -> Client:
@@ -143,8 +149,8 @@ def validate_all(client: Client) -> None:
 
 @pytest.fixture
 def bridge(children: ExitStack, tmp_path: Path) -> Bridge:
-    """A bridge in a process of its own; the test fails if it dies or prints a traceback."""
-    # The report of a failed test has the last steps.
+    """Return a separate bridge process. The test fails if it dies or prints a traceback."""
+    # With -v, the report of a failed test contains the bridge's last steps.
     started = Bridge.start(tmp_path / "bridge.log", "-v")
     children.callback(started.end)
     return started
@@ -152,13 +158,13 @@ def bridge(children: ExitStack, tmp_path: Path) -> Bridge:
 
 @pytest.fixture
 def client(bridge: Bridge, connect_to: Callable[[str, int], Client]) -> Client:
-    """A client of the bridge, before `initialize`."""
+    """Return a client of the bridge, before `initialize`."""
     return connect_to(bridge.host, bridge.port)
 
 
 @pytest.fixture
 def plain_debugpy(children: ExitStack, tmp_path: Path) -> Callable[..., Debuggee]:
-    """`plain_debugpy(source)` starts a program without Ray that waits for a client before its first line."""
+    """Return `plain_debugpy(source)`. It starts a program without Ray that waits for a client before its first line."""
 
     def start(source: str, packages: Path | None = None) -> Debuggee:
         debuggee = Debuggee.start(source, tmp_path, packages)
@@ -170,7 +176,7 @@ def plain_debugpy(children: ExitStack, tmp_path: Path) -> Callable[..., Debuggee
 
 @pytest.fixture
 def run_program(children: ExitStack, tmp_path: Path) -> Callable[..., Child]:
-    """`run_program(program, *args, env=..., python=..., cwd=...)` starts a file (Path) or source text (str)."""
+    """Return `run_program(program, *args, env=, python=, cwd=)`, where `program` is a file (Path) or source (str)."""
 
     def run(
         program: Path | str,
@@ -193,8 +199,10 @@ def run_program(children: ExitStack, tmp_path: Path) -> Callable[..., Child]:
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A head node on loopback with 8 nominal CPUs, one for each process that runs tests with Ray: tests ask for 0.1 for
-    each actor or task."""
+    """Yield a head node on loopback with 8 nominal CPUs, one for each process that runs tests with Ray.
+
+    Tests request 0.1 CPU for each actor or task.
+    """
     with pytest.MonkeyPatch.context() as patch:
         # Ray's dashboard leaves a temporary folder behind.
         patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("ray")))
@@ -205,12 +213,14 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
-    """A self-signed one for 127.0.0.1 and localhost."""
+    """Return a self-signed certificate for 127.0.0.1 and localhost."""
     return Certificate.make(tmp_path_factory.mktemp("certificate"))
 
 
 @pytest.fixture(scope="session", params=["newest", OLDEST_DEBUGPY])
 def packages(request: pytest.FixtureRequest) -> Path | None:
-    """Where another debugpy is installed than the one of this environment; None for that one. The oldest is left out
-    without --oldest-debugpy."""
+    """Return the folder of another debugpy, or None for the one of this environment.
+
+    The oldest debugpy is tested only with --oldest-debugpy.
+    """
     return None if request.param == "newest" else old_debugpy.folder(request.param)

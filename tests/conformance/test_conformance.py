@@ -1,4 +1,4 @@
-"""The check itself; it is applied to every message of every playbook, property and golden test by support.playbook."""
+"""The check against DAP's schema, applied by support.playbook to all messages of playbook, property, golden tests."""
 
 from typing import Any
 

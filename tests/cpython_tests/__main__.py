@@ -1,10 +1,10 @@
 """`make conformance`: CPython's own tests without raydap, and with it in each mode of agent_modes.py.
 
 Prints each test that passes without raydap and fails with it, and how much more processor time the tests need. Writes
-the results as JSON. Ends with 1 if there is a difference that is not in known_differences.py.
+the results as JSON. Exits with 1 if there is a difference that is not in known_differences.py.
 
-python -m cpython_tests RESULTS.json
-python -m cpython_tests RESULTS.json --mode idle test_os test_subprocess
+    python -m cpython_tests RESULTS.json
+    python -m cpython_tests RESULTS.json --mode idle test_os test_subprocess
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Which of CPython's own tests pass without raydap and fail with it."""
+"""CPython's own tests that pass without raydap and fail with it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,13 +7,15 @@ from cpython_tests.known_differences import Difference, known_difference
 from cpython_tests.module_run import ModuleRun, run_module
 
 REPEATS = 2
-"""How often the tests that differ for no known reason are run again, without raydap and with it."""
+"""The number of further runs, without raydap and with it, of tests that differ for no known reason."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """A test that passed without raydap and not with it. `failures` of all its runs with raydap failed, and
-    `plain_failures` of those without."""
+    """A test that passed without raydap and failed with it.
+
+    `failures` counts its failed runs with raydap, and `plain_failures` those without.
+    """
 
     test: str
     mode: str
@@ -30,7 +32,7 @@ class Found:
 def compare(
     module: str, modes: Sequence[str], tests: Sequence[str] = ()
 ) -> tuple[str, dict[str, ModuleRun], list[Found]]:
-    """Run a module, or only some of its tests, without raydap and in these modes; run again what seems to differ."""
+    """Run a module, or some of its tests, without raydap and in these modes. Repeat the tests that seem to differ."""
     plain = run_module(module, "", tests)
     runs = {"": plain, **{mode: run_module(module, mode, tests) for mode in modes}}
     found = []
@@ -49,12 +51,12 @@ def compare(
 
 
 def differing(plain: ModuleRun, other: ModuleRun) -> list[str]:
-    """Return the tests that passed without raydap and did not with it. If the process crashed, that is the module."""
+    """Return the tests that passed without raydap and not with it; the module's name if the process crashed."""
     if len(other.outcomes) == 1 < len(plain.outcomes):
         return list(other.outcomes)
     return [test for test, outcome in plain.outcomes.items() if outcome == "passed" != other.outcomes.get(test)]
 
 
 def passed(run: ModuleRun, test: str, module: str) -> bool:
-    """Return whether a test passed, or, for the name of the module, whether the process ended itself."""
+    """Return whether a test passed, or, for the module's name, whether the process did not crash."""
     return module not in run.outcomes if test == module else run.outcomes.get(test) == "passed"

@@ -1,4 +1,4 @@
-"""The differences between a program with raydap and without that remain. docs/security.md has the same table."""
+"""The known differences between programs with raydap and without. docs/security.md has the same table."""
 
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -8,8 +8,11 @@ ALWAYS = ("idle", "left", "attached")
 
 @dataclass(frozen=True)
 class Difference:
-    """`noticed` and `reason` are the words of the table for users. `tests` are patterns for the names of tests, and of
-    the programs in tests/inworker/foreign_programs."""
+    """A known difference.
+
+    `noticed` and `reason` are texts of the table for users. `tests` are patterns for the names of tests, and of the
+    programs in tests/inworker/foreign_programs.
+    """
 
     noticed: str
     reason: str
@@ -90,7 +93,7 @@ DIFFERENCES = (
 
 
 def known_difference(test: str, mode: str) -> Difference | None:
-    """Return why this test fails with raydap, None if no reason is known."""
+    """Return why this test fails with raydap, or None if no reason is known."""
     for each in DIFFERENCES:
         if mode in each.modes and any(fnmatch(test, pattern) for pattern in each.tests):
             return each

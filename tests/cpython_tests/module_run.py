@@ -1,6 +1,6 @@
 """One run of a module of CPython's own tests, without raydap or with it.
 
-The tests run in the Python of this process, which has to bring them (`python -m test`).
+The tests run in the Python of this process, which has to include them (`python -m test`).
 """
 
 import re
@@ -28,21 +28,25 @@ if sys.argv[1]:
 del sys.argv[1]
 runpy.run_module("test", run_name="__main__", alter_sys=True)
 """
-"""The program of the tests' process. If it is given a FIFO, it waits until the FIFO is opened."""
+"""The program of the process with the tests. If it gets a FIFO, it waits until the FIFO is opened."""
 
 
 @dataclass(frozen=True)
 class ModuleRun:
-    """`outcomes` maps the name of each test to `passed`, `failed` or `skipped`, and `texts` to how the test failed."""
+    """The results of a run.
+
+    `outcomes` maps the name of each test to `passed`, `failed` or `skipped`, and `texts` the name of a failed test to
+    its failure.
+    """
 
     outcomes: Mapping[str, str]
     texts: Mapping[str, str]
     cpu_s: float
-    """Seconds of a processor that the process and its children have used."""
+    """The processor time of the process and its children, in seconds."""
 
 
 def run_module(module: str, mode: str = "", tests: Sequence[str] = ()) -> ModuleRun:
-    """Run a module, or only some of its tests; without a mode, run it without raydap."""
+    """Run a module, or some of its tests. "" as the mode is a run without raydap."""
     with TemporaryDirectory(prefix="raydap-", dir="/tmp") as name, ExitStack() as stack:
         folder = Path(name)
         fifo = str(folder / "fifo") if mode in IN_SESSION else ""
@@ -64,7 +68,10 @@ def children_cpu_s() -> float:
 
 
 def read_results(module: str, results: Path, log: str, cpu_s: float) -> ModuleRun:
-    """Return what the tests wrote. A process that did not end itself has one failed test with the module's name."""
+    """Return the results that the tests have written.
+
+    A process without results has crashed: this is one failed test with the module's name.
+    """
     outcomes: dict[str, str] = {}
     texts: dict[str, str] = {}
     cases = list(ElementTree.parse(results).iter("testcase")) if results.exists() else []

@@ -1,4 +1,4 @@
-"""A few of CPython's own tests, which look at what an agent could change; `make conformance` runs many more."""
+"""A few of CPython's own tests, about what an agent could change; `make conformance` runs many more."""
 
 import importlib.util
 

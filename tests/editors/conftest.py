@@ -1,4 +1,4 @@
-"""The stage of the scenarios, and one bridge that listens for all of them."""
+"""Fixtures of the scenarios, and one listening bridge for all of them."""
 
 import socket
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ def editor(request: pytest.FixtureRequest) -> Editor | Scripted:
 
 @pytest.fixture(scope="session")
 def listening(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
-    """A bridge that outlives its sessions, as `raydap adapter --listen` does."""
+    """Yield a bridge that outlives its sessions, as `raydap adapter --listen` does."""
     bridge = Bridge.start(tmp_path_factory.mktemp("bridge") / "bridge.log")
     yield Endpoint.listening(bridge.port)
     bridge.end()
@@ -28,13 +28,13 @@ def listening(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
 
 @pytest.fixture
 def spawned(tmp_path: Path) -> Endpoint:
-    """A bridge that each client starts for itself and speaks to on stdio."""
+    """Return a bridge that each client starts for itself, with DAP on stdio."""
     return Endpoint.spawned(tmp_path)
 
 
 @pytest.fixture
 def nowhere(children: ExitStack) -> str:
-    """The URL of a dashboard that will never be."""
+    """Return the URL of a dashboard that does not exist."""
     holder = children.enter_context(socket.socket())
     holder.bind(("127.0.0.1", 0))
     return f"http://127.0.0.1:{holder.getsockname()[1]}"
@@ -42,7 +42,7 @@ def nowhere(children: ExitStack) -> str:
 
 @pytest.fixture
 def start_workers(plain_debugpy: Callable[[str], Debuggee]) -> Callable[..., list[Debuggee]]:
-    """`start_workers(source, ...)` starts debugpy processes that wait for a session."""
+    """Return `start_workers(source, ...)`, which starts debugpy processes that wait for a session."""
 
     def start(*sources: str) -> list[Debuggee]:
         return [plain_debugpy(source) for source in sources]

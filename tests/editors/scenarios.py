@@ -1,4 +1,4 @@
-"""What every client goes through. The steps are those of support/editors.py."""
+"""The scenarios that every client plays. support/editors.py describes their steps."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -65,9 +65,10 @@ sys.exit(3)
 
 @dataclass(frozen=True)
 class Scenario:
-    """`workers` are the programs of debugpy processes that wait for the session; each prints "total: 26" at its end.
+    """A scenario and the programs that it needs.
 
-    `steps(stage)` is called when they do, with all that only then is known.
+    `workers` are programs that run in debugpy and wait for the session; each prints "total: 26" at its end.
+    `steps(stage)` is called when they are waiting, because some steps depend on their addresses and files.
     """
 
     name: str
@@ -78,7 +79,10 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Stage:
-    """`directory` has the scenario's files, `nowhere` is the URL of a dashboard that will never be."""
+    """The values that are known when the workers wait.
+
+    `directory` has the scenario's files. `nowhere` is the URL of a dashboard that does not exist.
+    """
 
     directory: Path
     debuggees: Sequence[Debuggee]

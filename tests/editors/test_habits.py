@@ -1,4 +1,4 @@
-"""What editors are known to do beyond the scenarios: hurry, look back, ask much at once."""
+"""Known habits of editors that the scenarios leave out: fast input, requests about old stops, bursts of requests."""
 
 import os
 from collections.abc import Callable
@@ -27,7 +27,7 @@ VSCODE: dict[str, Any] = {"clientID": "vscode", "supportsStartDebuggingRequest":
 
 @pytest.fixture
 def session(client: Client, plain_debugpy: Callable[[str], Debuggee]) -> Callable[..., list[Debuggee]]:
-    """`session(source, ...)` starts workers and a session with all of them."""
+    """Return `session(source, ...)`, which starts workers and a session with all of them."""
 
     def start(*sources: str, **capabilities: Any) -> list[Debuggee]:
         debuggees = [plain_debugpy(source) for source in sources]
@@ -38,13 +38,13 @@ def session(client: Client, plain_debugpy: Callable[[str], Debuggee]) -> Callabl
     return start
 
 
-def test_a_user_who_leans_on_a_key_loses_no_stop(
+def test_a_key_that_is_held_down_loses_no_stop(
     client: Client, plain_debugpy: Callable[[str], Debuggee], children: ExitStack, tmp_path: Path
 ) -> None:
-    """What is pressed while the thread runs must not reach debugpy: it wedges it (debugpy#2048)."""
+    """Keys that are pressed while the thread runs must not reach debugpy: they block it permanently (debugpy#2048)."""
     gate = tmp_path / "gate"
     os.mkfifo(gate)
-    opener = os.open(gate, os.O_RDWR)  # Neither side waits for the other to open it.
+    opener = os.open(gate, os.O_RDWR)  # With O_RDWR, neither side waits for the other to open the FIFO.
     children.callback(os.close, opener)
     debuggee = plain_debugpy(GATED.replace("GATE", repr(str(gate))))
     path, line = str(debuggee.path), line_of(GATED, "open(")
@@ -56,7 +56,7 @@ def test_a_user_who_leans_on_a_key_loses_no_stop(
         frame = frames(client, stop)[0]
         assert (frame["line"], variables(client, frame)["number"]) == (line, str(number))
         client.request(resume, threadId=stop["threadId"])
-        # It waits at the gate now, so this is certain to find it running.
+        # The thread waits at the FIFO, so this is certain to find it running.
         answers = [client.request("continue", threadId=stop["threadId"]) for _ in range(3)]
         assert answers == [{"allThreadsContinued": False}] * 3
         with pytest.raises(RequestFailed, match="The thread runs"):
@@ -89,7 +89,7 @@ def test_hover_over_a_frame_that_runs_again_is_refused_and_harms_nothing(
 
 
 def test_the_burst_after_a_stop_is_answered_in_full(client: Client, session: Callable[..., list[Debuggee]]) -> None:
-    """VS Code asks for the stacks of all expanded threads without waiting: the top frame first, then the others."""
+    """VS Code requests the stacks of all expanded threads without waiting: the top frame first, then the others."""
     debuggees = session(AREAS, AREAS, **VSCODE)
     threads = [client.wait_event("stopped")["threadId"] for _ in debuggees]
     listed = client.send("threads")
@@ -106,15 +106,15 @@ def test_the_burst_after_a_stop_is_answered_in_full(client: Client, session: Cal
     assert [debuggee.child.wait() for debuggee in debuggees] == [0, 0]
 
 
-def test_the_first_stop_takes_the_focus_and_the_next_one_leaves_it(
+def test_the_first_stop_takes_the_focus_and_the_next_one_does_not(
     client: Client, session: Callable[..., list[Debuggee]]
 ) -> None:
-    """VS Code focuses each stop without `preserveFocusHint`."""
+    """VS Code moves the focus to each stop without `preserveFocusHint`."""
     debuggees = session(AREAS, **VSCODE)
     first = client.wait_event("stopped")
     assert first.get("preserveFocusHint", False) is False
     frames(client, first)
-    # The same thread stops again while nothing else is looked at.
+    # The same thread stops again without another stop in between.
     go_on(client, first)
     again = client.wait_event("stopped")
     assert (again["threadId"], again.get("preserveFocusHint", False)) == (first["threadId"], False)
@@ -122,8 +122,8 @@ def test_the_first_stop_takes_the_focus_and_the_next_one_leaves_it(
     assert [debuggee.child.wait() for debuggee in debuggees] == [0]
 
 
-def test_threads_that_vanish_are_taken_leave_of(client: Client, session: Callable[..., list[Debuggee]]) -> None:
-    """LSP4E keeps a thread for ever that is only missing from the list."""
+def test_threads_that_vanish_are_reported_as_exited(client: Client, session: Callable[..., list[Debuggee]]) -> None:
+    """LSP4E removes a thread only after its `exited` event, not when it is missing from the list."""
     (debuggee,) = session(AREAS)
     stop = client.wait_event("stopped")
     debuggee.child.process.kill()

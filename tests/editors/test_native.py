@@ -1,4 +1,4 @@
-"""The bridge in the eyes of the assertions that VS Code's DAP client brings itself."""
+"""The assertions of VS Code's own DAP client, applied to the bridge."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The configurations of the documentation that need no Ray; the others are in ray/test_editors.py."""
+"""The configurations of the documentation that need no Ray. ray/test_editors.py has the others."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,7 +16,7 @@ def test_vscode_launches_the_file_that_is_open(children: ExitStack, tmp_path: Pa
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     configuration = pages.vscode("Ray: launch this file", file=str(program), workspaceFolder=str(tmp_path))
-    # The configuration names no cluster; those that happen to be on this machine are none of our business.
+    # The configuration names no cluster. This variable keeps raydap from other clusters of this machine.
     bridge = Bridge.start(tmp_path / "bridge.log", env={"RAY_API_SERVER_ADDRESS": nowhere})
     children.callback(bridge.end)
     steps: list[Step] = [
@@ -27,8 +27,8 @@ def test_vscode_launches_the_file_that_is_open(children: ExitStack, tmp_path: Pa
     assert_well_behaved(VsCode().play(steps, Endpoint.listening(bridge.port), tmp_path))
 
 
-def test_neovim_is_told_to_leave_other_stops_alone() -> None:
-    """Otherwise it resumes every further thread that stops; the bridge could not tell that from the user's wish."""
+def test_neovim_is_configured_not_to_resume_other_stops() -> None:
+    """Otherwise Neovim resumes every further thread that stops, and the bridge takes that for the user's request."""
     (page,) = pages.blocks("neovim.md", "lua")
     assert "auto_continue_if_many_stopped = false" in page
     assert "auto_continue_if_many_stopped = false" in connect.TEXT

@@ -1,4 +1,4 @@
-"""The players themselves: a step that is not met fails, and so does a client that is not installed."""
+"""The players themselves: they fail for a step that does not succeed and for a client that is not installed."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Every scenario, played by clients that were written elsewhere and by our own, over TCP and over stdio."""
+"""Every scenario, played by existing clients and by raydap's own, over TCP and over stdio."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The second start compiles no types; a file that cannot be read or written harms nothing."""
+"""The second start compiles no types. A file that cannot be read or written has no effect."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ print(sum("attrs generated" in str(name) for name in compiled))
 
 
 def compiled(cache: Path) -> int:
-    """How many functions of attrs a process compiles."""
+    """Return how many functions of attrs a process compiles."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
     done = subprocess.run([sys.executable, "-c", COUNT], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -31,7 +31,7 @@ def compiled(cache: Path) -> int:
 def test_the_second_start_compiles_nothing(tmp_path: Path) -> None:
     first, second = compiled(tmp_path), compiled(tmp_path)
     assert first > 500
-    # Those of attrs and cattrs themselves.
+    # attrs and cattrs compile some functions for themselves.
     assert second < 50
 
 

@@ -16,7 +16,7 @@ COMMAND = [sys.executable, "-m", "raydap", "lsp"]
 
 
 class Client(LanguageClient):
-    """Keeps the diagnostics that come."""
+    """A client that queues the diagnostics that it receives."""
 
     def __init__(self) -> None:
         super().__init__("test", "1")
@@ -24,12 +24,12 @@ class Client(LanguageClient):
         self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda params: self.published.put_nowait(params))
 
     async def hang_up(self) -> None:
-        """pygls' client waits until the server closes the connection."""
+        """Send `exit` and wait until the server closes the connection."""
         self.exit(None)
         await self.stop()  # type: ignore[no-untyped-call]
 
     async def work(self) -> None:
-        """Opens a file with a fault, and mends it as the server says."""
+        """Open a file with a finding, and fix it with the server's code action."""
         general = types.GeneralClientCapabilities(position_encodings=["utf-8", "utf-16"])
         answer = await self.initialize_async(types.InitializeParams(types.ClientCapabilities(general=general)))
         assert answer.server_info is not None
@@ -123,7 +123,7 @@ def test_a_client_that_dies_ends_its_server() -> None:
 
 
 def test_ray_is_not_imported() -> None:
-    """It takes a second and 100 MB."""
+    """Importing Ray would take a second and 100 MB."""
     code = "import sys, raydap.cli.lsp; print(sorted({'ray', 'aiohttp', 'debugpy', 'rich'} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

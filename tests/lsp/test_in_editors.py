@@ -1,4 +1,4 @@
-"""The language server in Neovim and in Emacs, configured as its page says."""
+"""The language server in Neovim and in Emacs, configured as its page describes."""
 
 import os
 import shutil
@@ -23,7 +23,7 @@ MESSAGE = (
 
 
 class Neovim(Editor):
-    """The editor comes with `make test` from PyPI."""
+    """A Neovim from PyPI, which `make test` installs."""
 
     name = "neovim"
 
@@ -42,7 +42,7 @@ train._function(0.5)
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """With a file that has a fault, and `raydap` as the pages have it, on the PATH."""
+    """Return a folder with a file that has a finding. `raydap` is on the PATH, as on the pages."""
     (tmp_path / "train.py").write_text(TEXT)
     Endpoint.spawned(tmp_path)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
@@ -66,7 +66,7 @@ def test_live_workers_in_neovim(
     children: ExitStack,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Neovim has no inline values, so the values are hints."""
+    """Neovim has no inline values, so the values are inlay hints."""
     (folder / "runtime").mkdir(mode=0o700)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder / "runtime"))
     debuggee = plain_debugpy(LIVE)
@@ -84,7 +84,7 @@ def test_live_workers_in_neovim(
 
 
 def _neovim(folder: Path, file: Path, scenario: str) -> list[str]:
-    """What a scenario prints in Neovim with the configuration of the page. Its own client is used."""
+    """Return what a scenario prints in Neovim's own client with the configuration of the page."""
     (page,) = pages.blocks("language-server.md", "lua")
     (folder / "page.lua").write_text(page)
     nvim = shutil.which("nvim", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")

@@ -1,4 +1,4 @@
-"""Workers of a real session are shown in the source: that of an editor on its socket, and that of a hub."""
+"""Workers of a real session are shown in the source, for an editor's session and for a hub's."""
 
 import asyncio
 import os
@@ -36,14 +36,14 @@ def debuggee(plain_debugpy: Callable[[str], Debuggee]) -> Debuggee:
 
 @pytest.fixture
 def adapter(children: ExitStack, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> DapClient:
-    """An editor's own raydap, on standard input and output."""
+    """Return a client of `raydap adapter` on standard input and output."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     return children.enter_context(DapClient.spawn([sys.executable, "-m", "raydap", "adapter"]))
 
 
 @pytest.mark.parametrize(("first", "end"), [("adapter", "disconnect"), ("server", "disconnect"), ("server", "kill")])
 def test_the_session_of_an_editor(adapter: DapClient, debuggee: Debuggee, tmp_path: Path, first: str, end: str) -> None:
-    """The lenses come and go, whether the session or the server begins first."""
+    """The lenses appear and disappear, whether the session or the server begins first."""
     attach = {"workers": [f"{debuggee.host}:{debuggee.port}"]}
 
     async def test() -> None:
@@ -75,11 +75,11 @@ def test_the_session_of_an_editor(adapter: DapClient, debuggee: Debuggee, tmp_pa
 
 
 def test_a_hub(children: ExitStack, debuggee: Debuggee, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The server waits at an idle hub, which does not begin to look for workers because of that."""
+    """The server stays connected to an idle hub, which does not begin to search for workers because of that."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     hub = Hub.start(tmp_path / "hub.log", "--hold", "no")
     children.callback(hub.end)
-    # The file of a hub is found in the runtime folder.
+    # The server finds hubs by their files in the runtime folder.
     (tmp_path / "raydap").mkdir(mode=0o700, exist_ok=True)
     hub.connection.rename(tmp_path / "raydap" / "hub.json")
     attach = {"token": hub.token, "workers": [f"{debuggee.host}:{debuggee.port}"]}
@@ -117,7 +117,7 @@ for loss in (0.5, float("nan")):
 
 @pytest.mark.parametrize("inline", [True, False])
 def test_the_values_at_a_stop(adapter: DapClient, plain_debugpy: Callable[[str], Debuggee], inline: bool) -> None:
-    """In the function up to the stopped line, and again at the next stop."""
+    """Values are shown in the function up to the stopped line, and again at the next stop."""
     debuggee = plain_debugpy(VALUES)
     attach = {"workers": [f"{debuggee.host}:{debuggee.port}"]}
 

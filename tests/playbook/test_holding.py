@@ -60,7 +60,7 @@ def test_held_workers_resume_when_no_client_returns_in_time() -> None:
     back = play.joined()
     back.stop()
     play.tick(1000.0)
-    assert worker.connected, "somebody has come back"
+    assert worker.connected, "a client has returned"
     back.leave()
     play.tick(60.0)
     play.take(StopDiscovery)

@@ -67,7 +67,7 @@ def test_a_result_that_cannot_be_fetched_any_more_stays_cut(
     client, worker, arguments = stopped
     seq = client.send("evaluate", **arguments)
     worker.reply(worker.heard.pop(), CUT)
-    worker.refuse(worker.heard.pop(), "LookupError: another long result came since")
+    worker.refuse(worker.heard.pop(), "LookupError: another long result has replaced it")
     assert client.answer(seq)["result"] == "cut"
 
 

@@ -58,7 +58,7 @@ def near(play: Play, **row: Any) -> FakeWorker:
 
 
 SIGNS: dict[str, Callable[[Play], Event]] = {
-    "Ray or a driver says so": lambda play: AgentsExpected("job 1 has one"),
+    "Ray or a driver reports it": lambda play: AgentsExpected("job 1 has one"),
     "an agent on raydap's own node": lambda play: AgentFound(near(play).row),
     "a call from raydap's own node": lambda play: AgentCalled(near(play).row),
     "a program that waits": lambda play: AgentCalled(near(play, worker_type="DRIVER").row, waits=True),

@@ -264,5 +264,5 @@ def test_a_start_that_its_user_ends_is_no_failure(play: Play) -> None:
 
 def test_a_list_that_was_cut_is_reported_to_the_user(play: Play) -> None:
     client = play.session()
-    play.feed(ListCut("Ray lists at most 10,000 tasks, so some workers are shown without the task that they run."))
+    play.feed(ListCut("Ray lists at most 10,000 tasks, so some workers are shown without their current task."))
     assert "Ray lists at most 10,000 tasks" in client.event("output")["output"]

@@ -43,7 +43,7 @@ def test_a_stop_follows_when_an_earlier_one_is_read(play: Play) -> None:
     for number in range(MANY):
         read(client, told[number])
         told += stops(client)
-    assert len(told) == len(set(told)) == MANY, "each stop is told once"
+    assert len(told) == len(set(told)) == MANY, "each stop is sent once"
 
 
 def test_every_other_client_is_notified_at_once(play: Play) -> None:

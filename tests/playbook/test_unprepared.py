@@ -21,7 +21,7 @@ ANY = {"reach": "any"}
 def watched(play: Play, **arguments: Any) -> FakeClient:
     """Return a client with a breakpoint, for which raydap watches all workers."""
     client = play.session({**ANY, **arguments})
-    assert play._effects == [], "without a breakpoint nobody has to be known"
+    assert play._effects == [], "without a breakpoint no worker needs an agent"
     client.request("setBreakpoints", **LINES)
     assert play.take(WatchAlive) == WatchAlive(True)
     return client
@@ -135,7 +135,7 @@ def test_a_worker_that_ended_before_its_agent_started_is_no_problem(play: Play) 
     worker = play.worker("w1", TASK)
     play.alive(worker)
     asked(play)
-    play.feed(AgentInjected(worker.key, "it has ended meanwhile"))
+    play.feed(AgentInjected(worker.key, "it has ended in the meantime"))
     play.alive(worker)
     play.alive()
     play.tick(400.0)

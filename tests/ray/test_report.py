@@ -220,7 +220,7 @@ def test_a_job_that_runs_is_left_as_it_was(reporting: Reporting) -> None:
     found = reporting.report
     assert (found.outcome.state, found.outcome.text) == (
         "interrupted",
-        "SIGTERM has ended the report. The job runs on.",
+        "Interrupted by SIGTERM. The job keeps running.",
     )
     (count,) = found.lines[0].counts
     assert count.workers == 2
@@ -236,8 +236,8 @@ def test_the_time_is_over_before_the_program_is(reporting: Reporting) -> None:
     reporting.write(LOOP)
     line = line_of(LOOP, "# in a turn")
     run = reporting.start("--break-at", f"program.py:{line}", "--limit", "5s", "program.py")
-    run.wait_for("the program runs on, and nothing stops there any more")
-    found = reporting.wait_report(lambda found: found.outcome.text.startswith("The time is over."))
+    run.wait_for("the program keeps running")
+    found = reporting.wait_report(lambda found: found.outcome.text.startswith("Time limit reached."))
     assert (found.outcome.state, found.outcome.code) == ("running", None)
     reporting.go()
     assert run.wait() == 0, run.output
@@ -252,7 +252,7 @@ def test_sigterm_ends_a_launched_program_too(reporting: Reporting) -> None:
     os.kill(run.pid, signal.SIGTERM)
     assert run.wait() == 128 + signal.SIGTERM, run.output
     found = reporting.report
-    assert found.outcome.text == "SIGTERM has ended the report, and the program with it."
+    assert found.outcome.text == "Interrupted by SIGTERM. The program was ended."
     # Ray ends a driver in its own way: its handler of SIGTERM may abort.
     assert found.outcome.code in (1, 128 + signal.SIGTERM, 128 + signal.SIGABRT)
     assert any(line.startswith("joined") for line in found.output)
@@ -290,7 +290,7 @@ def test_a_job_that_fails(reporting: Reporting, cluster: Cluster) -> None:
     with urllib.request.urlopen(request, timeout=30) as answer:
         job = json.load(answer)["submission_id"]
     run = reporting.start("--job", job)
-    run.wait_for("watches job")
+    run.wait_for("Watching job")
     reporting.go()
     assert run.wait() == 1, run.output
     found = reporting.report

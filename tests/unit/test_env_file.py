@@ -47,7 +47,7 @@ def test_the_file_that_vscode_names_in_each_launch_may_be_missing(tmp_path: Path
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"A=\xff")
-    reasons = {"none": "it does not exist", ".": "it is not a file", "binary": "it is not UTF-8"}
+    reasons = {"none": "it does not exist", ".": "it is not a file", "binary": "it is not UTF-8 text"}
     for name, reason in reasons.items():
         with pytest.raises(ProblemError, match=reason) as refused:
             with_env_file(LaunchSettings(program="x.py", env_file=str(tmp_path / name)), {})

@@ -1,4 +1,4 @@
-"""Durations stay right when the machine's clock jumps."""
+"""Durations stay correct when the machine's clock jumps."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Tasks that are owned: none is lost, and none fails without a word."""
+"""Owned tasks: none is lost, and none fails silently."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -22,7 +22,7 @@ async def forever() -> None:
     await asyncio.Event().wait()
 
 
-def test_a_failure_is_logged_and_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failure_is_logged_and_reported(caplog: pytest.LogCaptureFixture) -> None:
     failures: list[Exception] = []
 
     async def script(tasks: Tasks) -> None:
@@ -52,7 +52,7 @@ def test_a_cancelled_task_is_no_failure(started: bool, caplog: pytest.LogCapture
     assert caplog.text == ""
 
 
-def test_tasks_that_are_started_meanwhile_are_waited_for() -> None:
+def test_tasks_that_tasks_start_are_waited_for() -> None:
     done: list[str] = []
 
     async def script(tasks: Tasks) -> None:

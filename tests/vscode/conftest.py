@@ -1,4 +1,4 @@
-"""RAYDAP_WITHOUT_VSCODE=1 leaves out all that is seen in VS Code."""
+"""RAYDAP_WITHOUT_VSCODE=1 leaves out the tests in VS Code."""
 
 from support import vscode
 

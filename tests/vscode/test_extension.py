@@ -1,4 +1,4 @@
-"""The VS Code extension: what vscode-ext/test says of it."""
+"""The tests of the VS Code extension in vscode-ext/test."""
 
 import re
 import zipfile

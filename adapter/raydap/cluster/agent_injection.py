@@ -36,12 +36,12 @@ class AgentInjection:
             for name, way in self._ways(target):
                 try:
                     await way(target)
-                    log.info("agent of %s: by %s", target.worker.key, name)
+                    log.info("started an agent in %s by %s", target.worker.key, name)
                     return ""
                 except (OSError, InjectionFailed) as error:
-                    log.info("no agent for %s by %s: %s", target.worker.key, name, error)
+                    log.info("could not start an agent in %s by %s: %s", target.worker.key, name, error)
                     reasons[str(error)] = None
-        return "; ".join(reasons) or "raydap's machine is not in its cluster"
+        return "; ".join(reasons) or "raydap's machine is not a node of its cluster"
 
     def _ways(self, target: InjectAgent) -> Iterator[tuple[str, Way]]:
         """Yield the ways that may work for this worker, with their names, cheapest first."""

@@ -186,7 +186,7 @@ class RayCluster(Source):
 
     def _reached(self) -> Dashboard:
         if self._dashboard is None:
-            raise ProblemError(Problem(Code.DASHBOARD_UNREACHABLE, "No dashboard is reached."))
+            raise ProblemError(Problem(Code.DASHBOARD_UNREACHABLE, "raydap is not connected to a dashboard."))
         return self._dashboard
 
     async def _poll(self) -> float:

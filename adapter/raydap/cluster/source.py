@@ -82,7 +82,7 @@ class FixedAddresses(Source):
     async def list_unfinished_work(self, number: int, delay_s: float) -> None:
         """Emit RayStateListed with the reason why there is nothing."""
         await asyncio.sleep(delay_s)
-        self._emit(RayStateListed(number, RayState(problem="the workers were named by their addresses.")))
+        self._emit(RayStateListed(number, RayState(problem="the workers were given by address, without a cluster.")))
 
     async def watch_alive(self) -> None:
         """Emit WorkersAlive once, without workers."""

@@ -16,5 +16,5 @@ def array_text(found: dict[str, Any]) -> str:
     if isinstance(found.get("reason"), str):
         parts.append(f"no numbers ({found['reason']})")
     if found.get("min") is not None and found["sampled"] < 1:
-        parts.append(f"of {max(found['sampled'], 0.01):.0%} of it")
+        parts.append(f"from {max(found['sampled'], 0.01):.0%} of the elements")
     return ", ".join(parts)

@@ -144,7 +144,7 @@ def numbers_and_rows(value: Any) -> Iterator[Part]:
         if found[name] is not None:
             yield name, found[name], None
     if found["sampled"] < 1:
-        yield "share of the elements in these numbers", found["sampled"], None
+        yield "share of the elements that were read", found["sampled"], None
     yield from own_rows(value)
 
 

@@ -34,18 +34,18 @@ def blocked_threads(debugger: Any, threads: Collection[int], held: Collection[in
     # Some threads may have stopped in the meantime.
     still = {ident: key for key, ident in _pending(debugger, threads).items()}
     stopped = {each["ident"] for each in stacks["threads"] if each["activity"] == "stopped"}
-    told = [each for each in stacks["threads"] if each["ident"] in still and each["ident"] not in stopped]
-    _show_coroutines(told)
+    blocked = [each for each in stacks["threads"] if each["ident"] in still and each["ident"] not in stopped]
+    _show_coroutines(blocked)
     if not threads:
         has_stopped = bool(debugger.raydap.threads.waiting)
-        users = [each for each in told if each["is_users"]]
-        told = users or ([] if has_stopped else [each for each in told if each["main"]])
+        users = [each for each in blocked if each["is_users"]]
+        blocked = users or ([] if has_stopped else [each for each in blocked if each["main"]])
         # A thread that stops while it starts is stopped under another pydevd id, so it still seems to be pending.
-        held = stopped.union(each["ident"] for each in told)
+        held = stopped.union(each["ident"] for each in blocked)
         _take_back(key for ident, key in still.items() if ident not in held)
-    for each in told:
+    for each in blocked:
         each["id"] = BaseSchema._translate_id_to_dap(still[each["ident"]])
-    return as_json({**stacks, "threads": told})
+    return as_json({**stacks, "threads": blocked})
 
 
 def _show_coroutines(threads: list[dict[str, Any]]) -> None:

@@ -352,7 +352,7 @@ def read_result(text: object) -> Any:
     failing (file_queries.py, answer). A worker is not trusted: `text` can have any type, length and depth.
     """
     if not isinstance(text, str):
-        raise ResultError(f"not a text but {type(text).__name__}")
+        raise ResultError(f"expected a string, got {type(text).__name__}")
     try:
         # A string of JSON contains no line breaks, so a result without this prefix stays whole.
         result = json.loads(text.rpartition("\nRaydapResult: ")[2])
@@ -361,7 +361,7 @@ def read_result(text: object) -> Any:
     kinds = {type(item) for item in result} if isinstance(result, list) else set()
     if isinstance(result, str) or (isinstance(result, list) and (kinds <= {int} or kinds <= {str})):
         return result
-    raise ResultError("neither a text nor a list of line numbers or paths")
+    raise ResultError("expected a string, or a list of line numbers or paths")
 
 
 def read_summary(text: object) -> str:
@@ -370,13 +370,13 @@ def read_summary(text: object) -> str:
     pydevd formats a text in a frame as Python does, with quotes.
     """
     if not isinstance(text, str) or len(text) > MAX_SUMMARY:
-        raise ResultError("not a short text")
+        raise ResultError("not a string, or too long")
     try:
         result = ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
-        raise ResultError(f"not a text of Python: {type(error).__name__}") from None
+        raise ResultError(f"not a Python string: {type(error).__name__}") from None
     if not isinstance(result, str):
-        raise ResultError("not a text of Python")
+        raise ResultError("not a Python string")
     return result
 
 

@@ -98,15 +98,15 @@ def report_cluster(raydap: str) -> None:
     dashboard = worker.node.webui_url
     line["cluster"] = f"http://{dashboard}" if dashboard else worker.gcs_client.address
     begun = time.monotonic()
-    told = [connection for path in paths if (connection := _tell(path, line)) is not None]
-    waiting = [connection for connection in told if nodes > 1 and _read_byte(connection, begun + TAKEN_TIMEOUT_S)]
+    reported = [connection for path in paths if (connection := _send_report(path, line)) is not None]
+    waiting = [connection for connection in reported if nodes > 1 and _read_byte(connection, begun + TAKEN_TIMEOUT_S)]
     for connection in waiting:
         _read_byte(connection, begun + NODES_TIMEOUT_S)
-    for connection in told:
+    for connection in reported:
         connection.close()
 
 
-def _tell(path: str, line: dict[str, Any]) -> "socket.socket | None":
+def _send_report(path: str, line: dict[str, Any]) -> "socket.socket | None":
     """Send the report; return the connection, or None if no process of this user or root listens at this path."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(CALL_TIMEOUT_S)

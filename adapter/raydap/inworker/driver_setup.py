@@ -111,7 +111,7 @@ class DriverSetup:
                     "raydap cannot debug the workers of this program, because this version of Ray does not use "
                     f"{VARIABLE}.\n"
                 )
-            _tell_agent(self.raydap)
+            _report_to_agent(self.raydap)
             return context
 
         ray.init = init
@@ -129,8 +129,8 @@ class DriverSetup:
         """
         if _job_has_hook(runtime_env):
             sys.stderr.write(
-                "raydap cannot debug the workers of this job, because its runtime_env has a "
-                f"{SETUP_HOOK}; give that one to ray.init() instead.\n"
+                "raydap cannot debug the workers of this job, because its runtime_env sets "
+                f"{SETUP_HOOK}; pass that hook to ray.init() instead.\n"
             )
             return runtime_env
         next_hook = runtime_env.get(SETUP_HOOK)
@@ -151,7 +151,7 @@ class DriverSetup:
         return {**_with_post_mortem(runtime_env), SETUP_HOOK: set_up}
 
 
-def _tell_agent(raydap: str) -> None:
+def _report_to_agent(raydap: str) -> None:
     """Let the driver's agent join Ray's session, and report the cluster.
 
     The agent began before Ray was imported, so it has to override Ray's breakpoint() now. `raydap` is as in

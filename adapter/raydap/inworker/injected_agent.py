@@ -27,7 +27,7 @@ def start_injected_agent(texts: dict[str, str], names: dict[str, Any], worker_id
     try:
         ray: Any = sys.modules.get("ray")
         if ray is None or ray._private.worker.global_worker.worker_id.hex() != worker_id:
-            return "another process has its number now"
+            return "its process id now belongs to another process"
         if os.environ.get("RAYDAP") == "off":
             return "RAYDAP=off is in its environment"
         claim = types.ModuleType(name)

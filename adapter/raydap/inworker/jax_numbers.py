@@ -59,7 +59,7 @@ def jax_number(array: Any, until: float) -> Any:
 def check_jax(array: Any, until: float) -> None:
     """Wait until the array is computed. Raise ValueError if it was deleted, TimeoutError if its device is busy."""
     if array.is_deleted():
-        raise ValueError("it is deleted")
+        raise ValueError("it was deleted")
     wait(array.is_ready, until)
 
 

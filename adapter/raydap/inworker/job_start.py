@@ -31,7 +31,7 @@ def start(find: Callable[[str], str], packed: str, session: str, name: str, chil
         forget_metadata()
         sockets = find(session)
         if not sockets:
-            raise FileNotFoundError(f"no folder of Ray's session {session}")
+            raise FileNotFoundError(f"no folder for the sockets of Ray's session {session}")
         at_start = unpack(packed, private_folder("raydap-job-"))
         settings = {
             "raydap": os.path.join(sockets, name),

@@ -51,7 +51,7 @@ class _Line:
         """All hits since raydap has begun to debug the process."""
         self.failed = 0
         """All hits where the user's condition or expression has failed."""
-        self.first = self.last = self.told = 0.0
+        self.first = self.last = self.sent_at = 0.0
         """The times of the first hit, the last hit, and the last message; 0 before the first."""
         self.forget()
 
@@ -61,11 +61,11 @@ class _Line:
         self.seen: dict[str, Any] = {"count": 0, "nan": 0, "inf": 0, "low": None, "high": None, "last": None}
         self.seen |= {"text": "", "error": ""}
 
-    def told_now(self, at_once: bool = False) -> str:
+    def message_if_due(self, at_once: bool = False) -> str:
         """Return the message if one is due now, else "". With `at_once`, and at the first hit, it is due."""
         now = _hit_time()
         self.last = now
-        if self.first and not at_once and now - self.told < max(PAUSE_S, (now - self.first) / MESSAGES):
+        if self.first and not at_once and now - self.sent_at < max(PAUSE_S, (now - self.first) / MESSAGES):
             self.is_untold = True
             return ""
         self.first = self.first or now
@@ -86,10 +86,10 @@ class _Line:
             seen["nan" if number != number else "inf"] += 1
 
     def message(self, now: float) -> str:
-        told = {"line": self.number, "hits": self.hits, "failed": self.failed, **self.seen}
-        self.told = now
+        message = {"line": self.number, "hits": self.hits, "failed": self.failed, **self.seen}
+        self.sent_at = now
         self.forget()
-        return self.marker + json.dumps(told) + self.marker
+        return self.marker + json.dumps(message) + self.marker
 
 
 class LineHits:
@@ -121,11 +121,11 @@ class LineHits:
             else:
                 line.hits += 1
                 is_stop = line.hits <= FIRST_STOPS or line.hits & (line.hits - 1) == 0
-            told = line.told_now(at_once=is_stop)
-        if told:
-            self._send(told)
+            message = line.message_if_due(at_once=is_stop)
+        if message:
+            self._send(message)
         else:
-            self._tell_later()
+            self._flush_later()
         return is_stop
 
     def message(self, number: int, marker: str, expression: str, names: Any, variables: Any) -> str:
@@ -146,12 +146,12 @@ class LineHits:
                 line.seen["error"] = error
             else:
                 line.add(value)
-            told = line.told_now()
-        if not told:
-            self._tell_later()
-        return told
+            message = line.message_if_due()
+        if not message:
+            self._flush_later()
+        return message
 
-    def tell_quiet(self) -> bool:
+    def flush_idle(self) -> bool:
         """Send the unsent results of lines that are no longer hit; return whether other lines have unsent results."""
         now = _hit_time()
         with self._lock:
@@ -162,7 +162,7 @@ class LineHits:
             self._send(each)
         return self._has_thread
 
-    def _tell_later(self) -> None:
+    def _flush_later(self) -> None:
         """Start a thread that sends results later, unless there is one.
 
         It lives only while there are unsent results. Debuggers ignore it, and the process does not wait for it at its
@@ -180,7 +180,7 @@ class LineHits:
 
     def _wait_quiet(self) -> None:
         time.sleep(QUIET_S)
-        while self.tell_quiet():
+        while self.flush_idle():
             time.sleep(QUIET_S)
 
     def _line(self, number: int, marker: str) -> _Line:

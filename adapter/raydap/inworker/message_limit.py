@@ -50,7 +50,7 @@ class MessageLimit:
         Reading the last part discards the result. Raises LookupError if another result was cut since.
         """
         if number != self.number:
-            raise LookupError("another long result came since")
+            raise LookupError("another long result has replaced it")
         text = self.result[start : start + count]
         if start + count >= len(self.result):
             self.result = ""
@@ -89,7 +89,7 @@ class MessageLimit:
                     short["body"]["raydapResult"] = self.number
                 return short
         # Its strings are short, but there are too many of them.
-        why = "The answer is too long to be shown: " + str(size) + " bytes."
+        why = "The response is too long to show: " + str(size) + " bytes."
         return {**_cut({**message, "body": {}}, length), "success": False, "message": why}
 
 

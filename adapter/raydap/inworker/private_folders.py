@@ -22,7 +22,10 @@ def safe_parent() -> str:
     for folder in map(os.path.realpath, folders):
         if os.path.isdir(folder) and is_safe(folder):
             return folder
-    raise PermissionError("other users can rename what is in " + " and in ".join(dict.fromkeys(folders)))
+    shared = " and in ".join(dict.fromkeys(folders))
+    raise PermissionError(
+        f"other users can rename files in {shared}; set TMPDIR to a folder that only you can write to"
+    )
 
 
 def is_safe(folder: str) -> bool:

@@ -59,7 +59,7 @@ def import_debugpy() -> None:
     monitoring: Any = getattr(sys, "monitoring", None)
     other = None if monitoring is None else monitoring.get_tool(monitoring.DEBUGGER_ID)
     if other not in (None, "pydevd"):
-        raise RuntimeError(f"another debugger, {other}, uses sys.monitoring in this process; end it first")
+        raise RuntimeError(f"another debugger, {other}, uses sys.monitoring in this process; stop it first")
     NAMES_BEFORE.clear()
     for module in (builtins, threading, _thread):
         NAMES_BEFORE.update({(module, name): vars(module)[name] for name in PATCHED_NAMES if name in vars(module)})
@@ -98,7 +98,7 @@ def import_debugpy() -> None:
         main = threading.main_thread().ident
         if pydevd_tracing.set_trace_to_threads(lambda *_: None, [main], create_dummy_thread=False) != 0:
             version = ".".join(map(str, sys.version_info[:2]))
-            raise RuntimeError(f"this debugpy cannot debug a running Python {version}; install a newer one")
+            raise RuntimeError(f"this debugpy cannot debug a running Python {version}; install a newer debugpy")
 
 
 class WithoutSleep:
@@ -172,7 +172,7 @@ def is_plain_exit(error: object) -> bool:
 def unknown_debugpy(error: BaseException) -> str:
     """Return a message for users: this debugpy has changed in a part that an agent needs."""
     version = getattr(sys.modules.get("debugpy"), "__version__", "of an unknown version")
-    return f"raydap does not know how to begin debugpy {version} ({error!r}); install debugpy 1.8 there"
+    return f"raydap cannot start debugpy {version} ({error!r}); install debugpy 1.8 in this environment"
 
 
 def stop(debugger: Any) -> None:
@@ -185,7 +185,7 @@ def stop(debugger: Any) -> None:
         try:
             step(debugger)
         except Exception as error:
-            sys.stderr.write(f"raydap cannot leave this process as it was: {error!r}\n")
+            sys.stderr.write(f"raydap could not undo all its changes to this process: {error!r}\n")
 
 
 def let_threads_run(debugger: Any) -> None:

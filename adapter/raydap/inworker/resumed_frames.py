@@ -34,13 +34,15 @@ def trace_resumed_frames() -> None:
     trace_resumed_frames_no_more()
     tool = next((tool for tool in _TOOLS if monitoring.get_tool(tool) is None), None)
     if tool is None:
-        sys.stderr.write("raydap cannot stop coroutines here that wait already: other tools use sys.monitoring.\n")
+        sys.stderr.write(
+            "raydap cannot stop coroutines that already wait in this process: other tools use sys.monitoring.\n"
+        )
         return
     enable = pydevd_sys_monitoring.enable_code_tracing
     # debugpy before 1.8.6 lacks this function.
     any_thread_steps = getattr(pydevd_additional_thread_info, "any_thread_stepping", lambda: False)
 
-    def goes_on(code: Any, frame: Any) -> None:
+    def trace_frame(code: Any, frame: Any) -> None:
         # An exception here would be raised in the user's code.
         with contextlib.suppress(Exception):
             ident = threading.get_ident()
@@ -53,12 +55,12 @@ def trace_resumed_frames() -> None:
         Python calls this each time at the same place, until it returns DISABLE. pydevd reverts that when breakpoints
         change, and when a thread is to pause.
         """
-        goes_on(code, sys._getframe(1))
+        trace_frame(code, sys._getframe(1))
         return None if any_thread_steps() else monitoring.DISABLE
 
     def thrown(code: Any, offset: int, exception: BaseException) -> None:
         """Trace a frame that is resumed by an exception: what it awaits has failed, or it is cancelled."""
-        goes_on(code, sys._getframe(1))
+        trace_frame(code, sys._getframe(1))
 
     events = monitoring.events
     monitoring.use_tool_id(tool, _NAME)

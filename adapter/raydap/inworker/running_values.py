@@ -29,28 +29,28 @@ def evaluate_running(expression: str, seconds: float) -> str:
     The JSON has `result` and `type`, as in debugpy's response to an evaluate. It has `error`, one line, if the
     expression fails, and `silent` if there is no value after this many seconds.
     """
-    said: dict[str, Any] = {}
-    thread: Any = threading.Thread(target=_evaluate, args=(expression, said), name="raydap", daemon=True)
+    answer: dict[str, Any] = {}
+    thread: Any = threading.Thread(target=_evaluate, args=(expression, answer), name="raydap", daemon=True)
     thread.pydev_do_not_trace = thread.is_pydev_daemon_thread = True
     thread.start()
     thread.join(seconds)
-    return as_json(said or {"silent": True})
+    return as_json(answer or {"silent": True})
 
 
-def _evaluate(expression: str, said: dict[str, Any]) -> None:
+def _evaluate(expression: str, answer: dict[str, Any]) -> None:
     # Threads of raydap block all signals. A process that the expression starts would inherit that.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())
     try:
         frame = users_frame()
         if frame is None:
-            said["error"] = "None of your code runs in it now."
+            answer["error"] = "It is running none of your code now."
             return
         value = eval(expression, frame.f_globals, local_variables(frame))
         shown = _text(value)
-        said.update(result=shown, type=type_name(type(value)))
+        answer.update(result=shown, type=type_name(type(value)))
     except BaseException as error:
         text = " ".join(str(error).split())[:_TEXT]
-        said["error"] = type_name(type(error)) + (": " + text if text else "")
+        answer["error"] = type_name(type(error)) + (": " + text if text else "")
 
 
 def users_frame() -> Any:

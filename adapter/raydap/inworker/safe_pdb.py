@@ -22,18 +22,18 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any
 
-RUNS_ON = "The task runs on."
-RETURNED = "The function has returned; the task runs on."
+CONTINUES = "The task continues."
+RETURNED = "The function has returned; the task continues."
 FAILS_NOW = "The task ends with its exception."
 QUITS = "The task ends with bdb.BdbQuit."
-TO_REMOTE = "The next task that this one starts waits in pdb."
-TO_GET = "Whoever gets the result of this task waits in pdb."
+TO_REMOTE = "The next task that this one starts will wait in pdb."
+TO_GET = "The caller that gets the result of this task will wait in pdb."
 
-ENDS = (RUNS_ON, RETURNED, FAILS_NOW, QUITS, TO_REMOTE, TO_GET)
+ENDS = (CONTINUES, RETURNED, FAILS_NOW, QUITS, TO_REMOTE, TO_GET)
 """The possible last lines of a connection. If the last line is another one, the process has died."""
 
-QUIT_ENDS_TASK = "`quit` would end the task with bdb.BdbQuit; `continue` lets it run on. `quit!` ends it."
-NO_RESTART = "Ray starts tasks, and pdb cannot start one again."
+QUIT_ENDS_TASK = "`quit` would end the task with bdb.BdbQuit. Use `continue` to resume it, or `quit!` to end it."
+NO_RESTART = "pdb cannot restart a task, because Ray starts tasks."
 
 _RESUMABLE = inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
 """Flags of code for which pdb sees a return each time that it waits."""
@@ -93,7 +93,7 @@ class SafePdb:
         debugger.nosigint = True
         debugger.do_EOF = self.end_of_input
         debugger.do_quit = debugger.do_q = debugger.do_exit = self.quit
-        debugger.do_continue = debugger.do_cont = debugger.do_c = self.go_on
+        debugger.do_continue = debugger.do_cont = debugger.do_c = self.continue_task
         debugger.do_remote = self.remote
         debugger.do_get = self.get
         debugger.do_run = debugger.do_restart = self.restart
@@ -108,15 +108,15 @@ class SafePdb:
 
     def end_of_input(self, arg: str) -> Any:
         """Let the task continue when the client is gone."""
-        return self.leave(RUNS_ON)
+        return self.leave(CONTINUES)
 
-    def go_on(self, arg: str) -> Any:
+    def continue_task(self, arg: str) -> Any:
         """Continue. If pdb has breakpoints of its own, stay connected, so that they can be hit."""
         if self.is_post_mortem:
             return self.leave(FAILS_NOW)
         if self.debugger.breaks:
             return pdb.Pdb.do_continue(self.debugger, arg)
-        return self.leave(RUNS_ON)
+        return self.leave(CONTINUES)
 
     def quit(self, arg: str) -> Any:
         """End a post mortem. In a running task, `!` as the argument ends the task; anything else is refused."""
@@ -191,5 +191,5 @@ def override_joined() -> None:
             debugger = frame.f_locals["self"]
         frame = frame.f_back
     if debugger is None:
-        raise LookupError("no pdb runs this")
+        raise LookupError("this code does not run in pdb")
     SafePdb(debugger, is_post_mortem).override()

@@ -118,8 +118,8 @@ def read_coroutines(waits: Any = None) -> list[dict[str, Any]]:
             # Coroutines that are not shown need no values.
             size = _SIZE // _COROUTINES if len(read) < _COROUTINES else 0
             entry = {"ident": ident, "name": name, "main": False, "activity": "blocked", "coroutine": True}
-            told = {} if waits is None else waits.of_coroutine(task, frames)
-            read.append({**entry, **_read_frames(iter(frames), folders, size), **told})
+            wait = {} if waits is None else waits.of_coroutine(task, frames)
+            read.append({**entry, **_read_frames(iter(frames), folders, size), **wait})
     return read
 
 

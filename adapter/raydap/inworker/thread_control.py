@@ -196,17 +196,17 @@ class ThreadControl:
         """
         from _pydevd_bundle.pydevd_thread_lifecycle import internal_run_thread
 
-        def run_on() -> None:
+        def resume() -> None:
             internal_run_thread(thread, self.debugger.set_additional_thread_info)
 
         if thread is threading.main_thread():
             self.raised = 0
-        signals = DelayedSignals(run_on)
+        signals = DelayedSignals(resume)
         try:
             signals.begin()
             result = type(self.debugger)._do_wait_suspend(self.debugger, thread, frame, *args, **kwargs)
         except BaseException:
-            run_on()
+            resume()
             message = self.debugger.cmd_factory.make_thread_run_message(self.debugger, key, -1)
             self.debugger.writer.add_command(message)
             raise

@@ -55,13 +55,13 @@ class Waits:
 
         `frames` are those of the coroutine, innermost first.
         """
-        told = {}
+        fields = {}
         try:
-            told["task"] = ray_task(task)
+            fields["task"] = ray_task(task)
             found = coroutine_wait(task, frames)
         except Exception:
             found = None
-        return told if found is None else {**told, "wait": found}
+        return fields if found is None else {**fields, "wait": found}
 
     def _call(self, innermost: Any) -> dict[str, Any] | None:
         for frame in itertools.islice(_callers(innermost), _WAITING_FRAMES):

@@ -123,7 +123,7 @@ class TimeLimits:
             if not call.is_interrupted:
                 raise  # It interrupts an outer call.
         if call.is_interrupted:
-            raise TimeoutError("it takes too long, and was interrupted")
+            raise TimeoutError("it took too long, and was interrupted")
         return result
 
     def _add(self, call: Call) -> None:
@@ -228,7 +228,7 @@ class LimitedValues:
                 return limits.value(lambda: details(value, *args, context=context, **kwargs))
             except TimeoutError:
                 found = details(value, False, context=context)
-                return (*found[:-1], "<the text of this value takes too long>")
+                return (*found[:-1], "<reading this value took too long>")
 
         def limited_getattr(value: Any, name: str, *default: Any) -> Any:
             return limits.value(lambda: getattr(value, name, *default))

@@ -113,7 +113,7 @@ def check(torch: Any, values: Any) -> None:
     last = values.storage_offset() + sum((n - 1) * step for n, step in zip(values.shape, values.stride(), strict=True))
     # Libraries such as FSDP free the memory of a tensor while it is not in use. Reading it would crash.
     if values.numel() and has < (last + 1) * values.element_size():
-        raise ValueError("its memory is freed")
+        raise ValueError("its memory was freed")
 
 
 def torch_fetch(torch: Any, device: Any, until: float) -> Fetch:

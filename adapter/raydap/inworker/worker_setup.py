@@ -42,7 +42,7 @@ def start_agent(modules: CompiledModules, names: dict[str, Any], raydap: str) ->
     try:
         run["actor_threads"].trace_actor_threads()
     except Exception as error:
-        sys.stderr.write(f"raydap cannot stop idle threads of threaded actors here: {error!r}\n")
+        sys.stderr.write(f"raydap cannot stop idle threads of threaded actors in this worker: {error!r}\n")
     run["driver_agent"].start_in_worker(raydap)
     if raydap:
         run["raydap_calls"].skip_post_mortem_alone(raydap, run["agent"].AGENT.folder)

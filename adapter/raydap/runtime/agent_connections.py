@@ -130,7 +130,7 @@ async def _connect(dial: Dial, waiting: socket.socket | None) -> socket.socket:
             if hello.holder:
                 raise OSError(f"{hello.holder} debugs it")
             if hello.port:
-                raise OSError("it waits, or will wait, at a breakpoint() of Ray")
+                raise OSError("Ray's breakpoint() has already opened a debug port in it")
         answer: dict[str, Any] = {"debug": True, "client": own_name()}
         await asyncio.get_running_loop().sock_sendall(connection, json.dumps(answer).encode() + b"\n")
         begun = _decoded(await unix.read_line(connection, BEGIN_TIMEOUT_S), Begun)
@@ -168,7 +168,7 @@ async def ask(
         await asyncio.get_running_loop().sock_sendall(connection, json.dumps(question).encode() + b"\n")
         text = await unix.read_to_end(connection, ANSWER_LIMIT, timeout_s)
     if not text:
-        raise OSError("its agent is of an older version, which does not know this question")
+        raise OSError("its agent is from an older raydap, which does not support this request")
     return text.decode(errors="replace")
 
 
@@ -188,7 +188,7 @@ def decode_hello(line: bytes) -> Hello:
     """Return the content of an agent's first line. Raises OSError as `read_hello` does."""
     hello = _decoded(line, Hello)
     if hello.raydap != VERSION:
-        raise OSError("its agent is of another version of raydap")
+        raise OSError("its agent is from another version of raydap")
     return hello
 
 
@@ -196,4 +196,4 @@ def _decoded(line: bytes, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(line, type=kind)
     except msgspec.DecodeError as error:
-        raise OSError(f"its agent is none of raydap's ({error})") from None
+        raise OSError(f"raydap cannot read the data from its agent ({error})") from None

@@ -75,7 +75,7 @@ class Agents:
         self._reached: set[str] = set()
         self._asking = asyncio.Semaphore(AT_ONCE)
         self._known: set[str] = set()
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         """The sockets of processes that were reported to the core."""
         self._searching: set[str] = set()
 
@@ -121,7 +121,7 @@ class Agents:
         try:
             self._listeners.append(Listener(os.path.join(folder, self._name), self._accepted))
         except OSError as error:
-            log.warning("processes that begin cannot call raydap in %s: %s", folder, error)
+            log.warning("raydap cannot listen for new processes in %s: %s", folder, error)
         # A process that began before raydap listened has its socket by now.
         self._tasks.spawn(self._find(folder))
 
@@ -176,24 +176,24 @@ class Agents:
             try:
                 hello = await read_hello(connection)
             except OSError as error:
-                log.info("an agent called and said nothing of use: %s", error)
+                log.info("an agent connected, but its first line is not usable: %s", error)
                 return
             if not private and not self._is_for_us(hello):
                 return
             if hello.nodes:
                 if private and hello.cluster:
                     self._on_joined(hello.cluster)
-                await self._let_driver_go_on(connection, hello)
+                await self._release_driver_when_nodes_listen(connection, hello)
                 return
             unwanted.pop_all()
         self._known.add(hello.socket)
-        self._told.add(hello.socket)
+        self._reported.add(hello.socket)
         row = hello.row(node_id)
         self.release(row.key)
         self._waiting[row.key] = connection
         self._emit(AgentCalled(row, hello.waits, hello.stops))
 
-    async def _let_driver_go_on(self, connection: socket.socket, hello: Hello) -> None:
+    async def _release_driver_when_nodes_listen(self, connection: socket.socket, hello: Hello) -> None:
         """Return when the workers of this driver can call from each node. The driver then continues.
 
         The byte makes the driver wait, for a few seconds at most (inworker/driver_agent.py).
@@ -201,7 +201,7 @@ class Agents:
         if self._nodes is not None and hello.nodes > 1:
             with suppress(OSError):
                 connection.send(b"\n")
-            self._emit(AgentsExpected(f"driver {hello.pid} has joined it"))
+            self._emit(AgentsExpected(f"driver {hello.pid} has joined the cluster"))
             await self._nodes.listening(hello.nodes)
 
     def _is_for_us(self, hello: Hello) -> bool:
@@ -215,15 +215,15 @@ class Agents:
             try:
                 names = await asyncio.to_thread(os.listdir, folder)
             except OSError as error:
-                log.info("no agents in %s: %s", folder, error)
+                log.info("cannot search %s for agents: %s", folder, error)
                 self._searched(folder)
                 return
             present = {os.path.join(folder, name) for name in names if _AGENT.fullmatch(name)}
             ended = known - present
             self._known -= ended  # Another process can get the same process id.
-            if ended & self._told:
-                self._emit(AgentsEnded(ended & self._told))
-                self._told -= ended
+            if ended & self._reported:
+                self._emit(AgentsEnded(ended & self._reported))
+                self._reported -= ended
             paths = present - self._known
             self._known |= paths
             asked = [self._tasks.spawn(self._ask(path)) for path in paths]
@@ -243,7 +243,7 @@ class Agents:
                 with connection:
                     hello = await read_hello(connection)
         except OSError as error:
-            log.info("no agent at %s: %s", path, error)
+            log.info("cannot reach an agent at %s: %s", path, error)
             if isinstance(error, ConnectionRefusedError):
                 remove_if_ended(path)
             if isinstance(error, TimeoutError) or error.errno in (errno.EAGAIN, errno.EMFILE, errno.ENFILE):
@@ -255,11 +255,11 @@ class Agents:
         try:
             hello = decode_hello(line)
         except OSError as error:
-            log.info("an agent on another node said nothing of use: %s", error)
+            log.info("the first line of an agent on another node is not usable: %s", error)
         else:
             self._found(hello, node_id)
 
     def _found(self, hello: Hello, node_id: str) -> None:
         if hello.holder != own_name() and self._is_for_us(hello):
-            self._told.add(hello.socket)
+            self._reported.add(hello.socket)
             self._emit(AgentFound(hello.row(node_id)))

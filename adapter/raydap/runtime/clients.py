@@ -93,7 +93,7 @@ class Clients:
         clients = [client for client in self._peers if client not in remaining]
         peers = [self._peers[client] for client in clients]
         for client in clients:
-            self._gone(client, "raydap ends")
+            self._gone(client, "raydap is shutting down")
         return peers
 
     async def wait_left(self) -> None:

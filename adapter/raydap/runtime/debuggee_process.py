@@ -193,7 +193,7 @@ def _missing(settings: LaunchSettings) -> str:
     for path in (settings.cwd, settings.program):
         if path is not None and not _is_encodable(path):
             encoding = sys.getfilesystemencoding()
-            return f'the locale of raydap ({encoding}) has no bytes for "{path}"; set PYTHONUTF8=1 for raydap'
+            return f'the locale encoding ({encoding}) cannot represent "{path}"; start raydap with PYTHONUTF8=1'
     if settings.cwd is not None and not os.path.isdir(settings.cwd):
         return f'the folder "{settings.cwd}" (cwd) does not exist'
     if settings.program is None:

@@ -91,7 +91,7 @@ class Engine:
         try:
             await wait_for(self._idle.wait(), DETACH_TIMEOUT_S)
         except asyncio.TimeoutError:
-            log.warning("workers in the middle of a handshake were left behind")
+            log.warning("raydap ended before its handshakes with some workers were complete")
         self._close_clients(and_kept=True)
         self._ticking.cancel()
         self._close_agents()
@@ -209,7 +209,7 @@ class Engine:
         try:
             folder = str(runtime_folder.directory())
         except OSError as error:
-            log.warning("programs that wait for raydap cannot call it: %s", error)
+            log.warning("waiting programs cannot connect to raydap: %s", error)
             self._handle(ev.AgentsSearched())
         else:
             self._agents.reach(folder)
@@ -277,9 +277,9 @@ class Engine:
                 await source.run()
                 return
             except Exception as error:
-                log.exception("looking for paused workers failed")
+                log.exception("the search for paused workers failed")
                 code = Code.DASHBOARD_UNREACHABLE if isinstance(error, OSError) else Code.INTERNAL
-                text = f"raydap cannot look for paused workers ({reason_of(error)}); its log says more."
+                text = f"raydap cannot search for paused workers ({reason_of(error)}); see its log for details."
                 self._handle(ev.DiscoveryFailed(Problem(code, text, repr(error))))
             await asyncio.sleep(DISCOVERY_RETRY_S)
 
@@ -311,7 +311,7 @@ class Engine:
         def failed(error: Exception) -> None:
             what = "job could not be submitted" if effect.settings.submit else "program was not started"
             code = Code.SUBMIT_FAILED if effect.settings.submit else Code.LAUNCH_FAILED
-            text = f"The {what} ({reason_of(error)}); raydap's log says more."
+            text = f"The {what} ({reason_of(error)}); see raydap's log for details."
             emit(ev.DebuggeeFailed(Problem(code, text, repr(error))))
 
         debuggee: Debuggee

@@ -88,14 +88,14 @@ class NodeAgents:
         while True:
             try:
                 connection = await self._relay.open(node_id, {"listen": self._name})
-                log.info("agents on node %s are reached over the relay", node_id)
+                log.info("connected to the agents on node %s over the relay", node_id)
                 delay = RETRY_S
                 self._silent.discard(node_id)
                 self._changed.set()
                 await self._read(node_id, connection)
-                log.info("agents on node %s are not reached any more; raydap tries again", node_id)
+                log.info("lost the connection to the agents on node %s; raydap retries", node_id)
             except OSError as error:
-                log.info("agents on node %s are not reached: %s", node_id, error)
+                log.info("cannot reach the agents on node %s: %s", node_id, error)
             self._on_searched(node_id)
             self._silent.add(node_id)
             await asyncio.sleep(delay)
@@ -106,15 +106,15 @@ class NodeAgents:
         reader, writer = await asyncio.open_unix_connection(sock=connection)
         try:
             while line := await reader.readline():
-                said = json.loads(line)
-                if "call" in said:
-                    self._tasks.spawn(self._take_call(node_id, said["call"]))
-                elif "searched" in said:
+                message = json.loads(line)
+                if "call" in message:
+                    self._tasks.spawn(self._take_call(node_id, message["call"]))
+                elif "searched" in message:
                     self._on_searched(node_id)
                 else:
-                    self._on_found(said["found"].encode(), node_id)
+                    self._on_found(message["found"].encode(), node_id)
         except ValueError as error:
-            raise OSError(f"the relay said what is no answer ({error})") from None
+            raise OSError(f"the relay sent a malformed line ({error})") from None
         finally:
             writer.close()
 
@@ -122,4 +122,4 @@ class NodeAgents:
         try:
             self._on_call(await self._relay.open(node_id, {"call": number}), node_id)
         except OSError as error:
-            log.info("a process on node %s called, and cannot be reached: %s", node_id, error)
+            log.info("a process on node %s called raydap, but raydap cannot connect to it: %s", node_id, error)

@@ -42,7 +42,7 @@ class OutputPipe(asyncio.Protocol):
                 start_new_session=True,
             )
             if await shell.wait():
-                raise OSError("the shell cannot run cat")
+                raise OSError("/bin/sh cannot run cat")
             self._transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: self, file)
             failed.pop_all()
         return sink

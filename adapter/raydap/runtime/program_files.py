@@ -24,4 +24,4 @@ def interpreter_named(program: str, folder: str = "") -> str:
         is_compiled = not os.path.exists(path) and _INTERPRETER.fullmatch(os.path.basename(program)) is not None
     if not is_compiled:
         return ""
-    return f'"{program}" is not a file with Python code; name the file (train.py) or the module (-m train) alone'
+    return f'"{program}" is not a file with Python code; give only the file (train.py) or the module (-m train)'

@@ -67,20 +67,20 @@ class WorkerDialer:
         if self.mode == "never" or not target.node_id:
             return await tcp.dial(target.host, target.port, on_message, on_gone, DIRECT_TIMEOUT_S)
         if self.mode == "always" or target.node_id in self._relay_nodes:
-            return await self._over_relay(target, "it is what --relay always asks for", on_message, on_gone)
+            return await self._over_relay(target, "--relay always requires it", on_message, on_gone)
         try:
             return await tcp.dial(target.host, target.port, on_message, on_gone, DIRECT_BEFORE_RELAY_TIMEOUT_S)
         except OSError as error:
             if isinstance(error, ConnectionRefusedError) and is_local_address(target.host):
                 raise
             try:
-                reason = f"a direct connection fails ({error.strerror or error})"
+                reason = f"a direct connection failed ({error.strerror or error})"
                 return await self._over_relay(target, reason, on_message, on_gone)
             except RelayFailed as failure:
-                log.info("no relay to node %s: %s", target.node_id, failure)
+                log.info("the relay cannot reach node %s: %s", target.node_id, failure)
                 if isinstance(error, ConnectionRefusedError):
                     raise error from None
-                raise OSError(f"{error.strerror or error}; nor over the relay: {failure}") from None
+                raise OSError(f"{error.strerror or error}; the relay cannot reach it either: {failure}") from None
 
     async def ask_agent(self, target: DialWorker, question: Mapping[str, Any], timeout_s: float) -> str:
         """Return an agent's answer to a question, as agent_connections.ask does."""
@@ -140,7 +140,7 @@ class WorkerDialer:
             raise
         if target.node_id not in self._relay_nodes:
             self._relay_nodes.add(target.node_id)
-            log.info("node %s is reached over the relay: %s", target.node_id, reason)
+            log.info("using the relay for node %s: %s", target.node_id, reason)
         return await tcp.adopt(connection, on_message, lambda why: on_gone(f"{why} over the relay"))
 
 

@@ -66,8 +66,8 @@ for core, method in METHODS:
     environment = {**os.environ, "COVERAGE_CORE": core, "PYTHONPATH": path}
     environment["COVERAGE_PROCESS_START"] = os.path.abspath("coveragerc")
     command = [sys.executable, "-m", "coverage", "run", "--rcfile=coveragerc", "measured.py", method]
-    # The end of standard error is that of all its processes. multiprocessing's resource tracker ends late, and its data
-    # file must not be opened before.
+    # Standard error ends when all processes of the command have ended. The last is multiprocessing's resource tracker,
+    # whose data file must not be opened before.
     done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True)
     sys.stderr.write(done.stderr)
     print(core, method, done.returncode)

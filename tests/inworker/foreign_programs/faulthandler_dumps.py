@@ -14,7 +14,7 @@ def show(write):
     with tempfile.TemporaryFile("w+") as file:
         write(file)
         file.seek(0)
-        # A dump at a later time can be of any line.
+        # The lines of a later dump vary, so only the names of the functions are printed.
         print([line.split(" in ")[-1].strip() for line in file if "File" in line and "faulthandler_dumps" in line])
 
 

@@ -81,7 +81,7 @@ def main(method):
         try:
             pool.map(
                 fail, [1], chunksize=1
-            )  # Without it the program divides by the workers, of which none may be left.
+            )  # Without chunksize, the pool divides by the number of workers, which may be 0.
         except ValueError as error:
             print(error)
     with context.Manager() as manager:
@@ -108,7 +108,7 @@ def main(method):
 
 
 if __name__ == "__main__":
-    # If a collection happens to run in multiprocessing's resource tracker, Python prints a warning.
+    # A run of the garbage collector in multiprocessing's resource tracker can print a warning.
     gc.disable()
     for each in ("fork", "forkserver", "spawn"):
         main(each)

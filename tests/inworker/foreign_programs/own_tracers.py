@@ -1,4 +1,4 @@
-"""The events that functions of sys.settrace, sys.setprofile and threading.settrace receive, and modules that use these."""
+"""The events that functions of sys.settrace, sys.setprofile and threading.settrace receive, and modules with these."""
 
 import bdb
 import cProfile

@@ -1,4 +1,4 @@
-"""Functions that raydap replaces look, fail and behave like Python's own."""
+"""Functions that raydap replaces have the attributes, errors and effects of Python's own."""
 
 import _posixsubprocess
 import builtins
@@ -39,7 +39,7 @@ WRONG_CALLS = {
 
 
 class Owner:
-    """A function of C is no method where it is an attribute of a class."""
+    """A class with the functions as attributes: functions of C do not become methods there."""
 
 
 def signature(function):
@@ -60,7 +60,7 @@ def look(name, function):
     print(name, function.__name__, function.__qualname__, function.__module__, bool(function.__doc__))
     print("  ", signature(function), callable(function), bool(function))
     if name.startswith("breakpoint"):
-        return  # They are functions of Python during a session, like those of other debuggers.
+        return  # These are Python functions during a session, as in other debuggers.
     print("  ", repr(function), isinstance(function, type(len)), inspect.isbuiltin(function))
     print("  ", pickle.loads(pickle.dumps(function)) is function, copy.copy(function) is function)
     print("  ", function == function, hash(function) == hash(function), function in {function}, function == len)
@@ -71,7 +71,7 @@ def look(name, function):
 
 
 def children():
-    """The environment of a child is the one that it was given, and a child of each kind ends as it should."""
+    """Check that a child of each kind has the environment that it was given, and its exit code."""
     before = dict(os.environ)
     read, write = os.pipe()
     pid = os.fork()
@@ -93,7 +93,7 @@ def children():
 
 
 def inside():
-    """A function is called inside of itself: by a signal handler, and by what runs around a fork."""
+    """Call a replaced function while it runs: from a signal handler, and from a function that runs around a fork."""
     begun = []
     seen = []
 
@@ -117,7 +117,7 @@ def inside():
 
 
 def as_if_patched():
-    """A program that replaces one, as gevent does, and puts the original back, has what it had."""
+    """Replace a function, as gevent does, and put the original back."""
     original = os.fork
     calls = []
 

@@ -1,4 +1,4 @@
-"""A real HTTP server that plays Ray dashboards, healthy and sick."""
+"""A real HTTP server that plays Ray dashboards, healthy or faulty."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -24,12 +24,12 @@ WORKER = {
 
 
 def listing(rows: list[Any], flat: bool = False) -> dict[str, Any]:
-    """The state API's answer; some versions of Ray nest the list once less."""
+    """Return an answer of the state API. Some versions of Ray nest the list one level less."""
     return {"result": True, "msg": "", "data": {"result": rows if flat else {"total": len(rows), "result": rows}}}
 
 
 class FakeDashboard:
-    """Answers each path from `answers` (JSON or a handler) and keeps the requests in `requests`."""
+    """A dashboard that answers each path from `answers` (JSON or a handler) and keeps the `requests`."""
 
     def __init__(self) -> None:
         self.answers: dict[str, Any] = {
@@ -57,7 +57,7 @@ class FakeDashboard:
         return web.json_response(answer)
 
     async def asked(self, more: int) -> None:
-        """Waits until so many further requests have come."""
+        """Wait for this many further requests."""
         goal = len(self.requests) + more
         async with self._asked:
             await asyncio.wait_for(self._asked.wait_for(lambda: len(self.requests) >= goal), _WAIT)

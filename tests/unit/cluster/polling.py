@@ -22,7 +22,7 @@ LeftOut = tuple[type[Event], ...]
 
 
 class Polling:
-    """A running source and what it emits, but for events of `left_out`."""
+    """A running source, and the events that it emits except those of `left_out`."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Polling:
         await asyncio.gather(self._task, return_exceptions=True)
 
     async def next(self, kind: type[Event], after: int = 0) -> int:
-        """Waits for the first event of this kind from index `after` on; returns the index behind it."""
+        """Wait for the first event of this kind from index `after` on; return the index behind it."""
 
         async def look() -> int:
             while True:

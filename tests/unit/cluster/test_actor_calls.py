@@ -9,7 +9,7 @@ from raydap.cluster.injection.actor_calls import ActorTable
 
 
 class Reading:
-    """Reads a table of these workers, and counts that."""
+    """A stand-in that returns a table of this many workers, and counts how often it is read."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers

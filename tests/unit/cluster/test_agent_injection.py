@@ -1,4 +1,4 @@
-"""Which ways to a running worker are tried, in which order, and what is said when none works."""
+"""The ways to start an agent in a running worker, their order, and the message when none works."""
 
 import asyncio
 import socket
@@ -19,7 +19,7 @@ from raydap.protocol.types import WorkerKey
 
 
 class Ways:
-    """Takes the place of all ways. `fails` are those that do not work, with their reasons."""
+    """Stands in for all ways. `fails` maps the ways that do not work to their reasons."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, **fails: str) -> None:
         self.tried: list[str] = []
@@ -75,13 +75,13 @@ def test_the_first_way_that_works_is_the_last_one(monkeypatch: pytest.MonkeyPatc
 
 
 def test_without_any_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "not in its cluster" in Ways(monkeypatch).start(actor=True, local=False, relay=False)
+    assert "not a node of its cluster" in Ways(monkeypatch).start(actor=True, local=False, relay=False)
 
 
 def test_the_text_that_travels_is_a_program() -> None:
     text = injection_script.agent_source("0123", children=False)
     names: dict[str, Any] = {}
-    # This process is no worker, so nothing starts here.
+    # This process is not a worker, so no agent starts here.
     exec(compile(text, "<test>", "exec"), names)
     assert names["problem"]
     assert "'CHILDREN': False" in text
@@ -105,7 +105,7 @@ def test_code_that_runs_late_does_nothing(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setattr(remote_exec, "RUN_TIMEOUT_S", 0.05)
     sent: list[Path] = []
     monkeypatch.setattr("sys.remote_exec", lambda pid, path: sent.append(Path(path)), raising=False)
-    with pytest.raises(InjectionFailed, match="runs no Python now"):
+    with pytest.raises(InjectionFailed, match="main thread is not running Python code"):
         remote_exec.run_in_process(7, "raise SystemExit")
     exec(sent[0].read_text(), {})
     assert not sent[0].exists()

@@ -1,4 +1,4 @@
-"""Asking for all workers and for the nodes: which answers are reported, also after failures."""
+"""Polling for all workers and for the nodes: which answers are reported, also after failures."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -17,7 +17,7 @@ ONE, TWO = {"n1": "10.0.0.1"}, {"n1": "10.0.0.1", "n2": "10.0.0.2"}
 
 
 class Answers:
-    """A dashboard that gives these answers, to whatever it is asked."""
+    """A dashboard that gives these answers in turn to any request."""
 
     def __init__(self, answers: Iterable[Any]) -> None:
         self.left = list(answers)
@@ -40,8 +40,8 @@ def source_of(dashboard: Answers, emit: Callable[[Event], None]) -> RayCluster:
     return source
 
 
-def test_each_answer_is_reported_also_one_that_is_the_same() -> None:
-    """A worker that was detached in the meantime is alive again, although Ray says nothing new."""
+def test_each_answer_is_reported_even_if_it_is_unchanged() -> None:
+    """A worker that was detached in the meantime must become alive again, although Ray's answer has not changed."""
     events: list[Event] = []
 
     async def main() -> None:

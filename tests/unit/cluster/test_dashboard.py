@@ -1,4 +1,4 @@
-"""Questions to a dashboard: what is asked, how answers are read, and what each sickness is called."""
+"""Requests to a dashboard, how their answers are read, and the message for each kind of failure."""
 
 import asyncio
 import re
@@ -39,7 +39,7 @@ def ask(
 
 
 def asked_for(fake: FakeDashboard, resource: str) -> int:
-    """How often."""
+    """Return how often a resource was requested."""
     return [request.path for request in fake.requests].count(f"/api/v0/{resource}")
 
 
@@ -62,8 +62,10 @@ def test_paused_workers_are_read_in_both_shapes(flat: bool) -> None:
 
 
 def test_workers_of_a_dead_node_are_not_paused() -> None:
-    """Ray lists them as paused for minutes after. The nodes are asked for again when a worker of another one appears,
-    and when the last answer is old."""
+    """Ray lists them as paused for minutes after the node has died.
+
+    The nodes are requested again when a worker of an unknown node appears, and when the last answer is old.
+    """
     fake = FakeDashboard()
     of_dead = {**WORKER, "worker_id": "w2", "node_id": "ef" * 28}
     fake.answers["/api/v0/workers"] = listing([WORKER])
@@ -85,7 +87,7 @@ def test_workers_of_a_dead_node_are_not_paused() -> None:
 
 
 def test_both_filters_are_asked_for() -> None:
-    """Without is_alive dead workers are listed; without the pause filter everybody is."""
+    """Without is_alive, Ray also lists dead workers; without the pause filter, it lists all workers."""
     fake = FakeDashboard()
     assert ask(fake, Dashboard.paused) == ()
     query = fake.requests[0].query
@@ -108,7 +110,7 @@ def test_both_filters_are_asked_for() -> None:
         {"worker_id": None},
     ],
 )
-def test_rows_nobody_could_attach_to_are_skipped(change: dict[str, Any]) -> None:
+def test_rows_that_cannot_be_attached_are_skipped(change: dict[str, Any]) -> None:
     fake = FakeDashboard()
     fake.answers["/api/v0/workers"] = listing([{**WORKER, **change}, "no row", WORKER])
     assert ask(fake, Dashboard.paused) == (PAUSED,)
@@ -187,7 +189,7 @@ def test_what_speaks_no_http_is_garbage() -> None:
 
 
 def unreachable(url: Callable[[FakeDashboard], str], runs: bool = False) -> Problem:
-    """The problem of a URL where no dashboard answers, whether the fake one runs or has ended."""
+    """Return the problem of a URL where no dashboard answers, whether the fake one runs or has ended."""
 
     async def main() -> Problem:
         fake = FakeDashboard()
@@ -206,11 +208,11 @@ def unreachable(url: Callable[[FakeDashboard], str], runs: bool = False) -> Prob
 
     found = asyncio.run(main())
     assert found.code is Code.DASHBOARD_UNREACHABLE
-    assert "ConnectionKey" not in found.text + found.detail, "aiohttp's objects are of no use to anybody"
+    assert "ConnectionKey" not in found.text + found.detail, "aiohttp's objects are of no use to callers"
     return found
 
 
-def test_nobody_listening_is_unreachable_for_the_system_s_reason() -> None:
+def test_a_port_without_a_listener_is_unreachable_for_the_system_s_reason() -> None:
     assert "cannot be reached (Connection refused);" in unreachable(lambda fake: fake.url).text
 
 
@@ -227,7 +229,7 @@ def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch
 
 
 def guarded(token: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
-    """Ray's own middleware: 401 without a token, 403 with a wrong one."""
+    """Return a handler like Ray's own middleware: 401 without a token, 403 with a wrong one."""
 
     async def answer(request: web.Request) -> web.StreamResponse:
         given = request.headers.get("Authorization")
@@ -322,7 +324,7 @@ def test_workers_are_listed_with_their_debug_ports() -> None:
     assert fake.requests[0].query["detail"] == "1"
 
 
-def test_everybody_who_runs_is_listed_but_raydap_itself() -> None:
+def test_all_running_workers_are_listed_except_raydap_itself() -> None:
     fake = FakeDashboard()
     types = {"w8": "SPILL_WORKER", "w5": "RESTORE_WORKER", **dict.fromkeys(("w1", "w2", "w3", "w4", "w6"), "WORKER")}
     drivers = {"01000000" + "f" * 48: 5, "02000000" + "f" * 48: 6}
@@ -350,7 +352,7 @@ def test_everybody_who_runs_is_listed_but_raydap_itself() -> None:
     }
     assert {(worker.port, worker.node_id) for worker in alive} == {(0, WORKER["node_id"])}
     query = fake.requests[0].query
-    # Ray's own limit is 100 rows.
+    # Ray's default limit is 100 rows.
     assert query["limit"] == "10000"
     assert (query.getall("filter_keys"), query.getall("filter_values")) == (["is_alive"], ["True"])
     assert asked_for(fake, "workers") == 1

@@ -1,4 +1,4 @@
-"""Which dashboard is meant; Ray itself is played by a stand-in for the process that asks it."""
+"""Which dashboard is used. A stand-in replaces the process that asks Ray."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ from raydap.tcp_sockets import TcpSocket
 
 
 class FakeRay:
-    """Takes the place of asking.ask."""
+    """Stands in for the query to Ray's process, and keeps its questions."""
 
     def __init__(self) -> None:
         self.answer: Any = {"address": "10.0.0.1:6379", "url": "http://10.0.0.1:8265"}
@@ -59,7 +59,7 @@ def problem(dashboard: str | None, **environ: str) -> Problem:
         ("  http://head:8265/?x=1#/jobs ", "http://head:8265"),
     ],
 )
-def test_a_url_is_taken_as_it_is(ray: FakeRay, given: str, url: str) -> None:
+def test_a_url_is_used_unchanged(ray: FakeRay, given: str, url: str) -> None:
     assert where(given) == Location(url)
     assert ray.questions == []
 
@@ -87,7 +87,7 @@ def test_auto_is_the_local_cluster_even_beside_variables(ray: FakeRay) -> None:
 
 
 def test_a_launched_program_without_a_cluster_has_joined_none_yet(ray: FakeRay) -> None:
-    """The clusters that Ray finds on the machine are those of other programs."""
+    """Other clusters that Ray finds on the machine belong to other programs."""
     ray.answer = {"clusters": [{"address": "10.0.0.1:1"}]}
     with pytest.raises(ProblemError) as caught:
         asyncio.run(resolve(None, {}, "reports"))
@@ -102,7 +102,7 @@ def test_without_any_cluster_ray_s_default_is_guessed(ray: FakeRay, monkeypatch:
 
 
 def listens(monkeypatch: pytest.MonkeyPatch, uid: int) -> None:
-    """Lets it look as if this user's process listened at Ray's default."""
+    """Pretend that a process of this user listens on Ray's default port."""
     sockets = [TcpSocket("127.0.0.1", 8265, True, uid)]
     monkeypatch.setattr(tcp_sockets, "read", lambda: sockets)
 
@@ -115,12 +115,12 @@ def test_the_default_is_not_guessed_where_another_user_listens(ray: FakeRay, mon
     listens(monkeypatch, os.getuid() + 1)
     found = problem(None)
     assert found.code is Code.CLUSTER_NOT_NAMED
-    assert found.text.endswith(f'name it if you mean it: "dashboard": "{DEFAULT_URL}".')
+    assert found.text.endswith(f'to use it, name it: "dashboard": "{DEFAULT_URL}".')
     assert where(DEFAULT_URL) == Location(DEFAULT_URL)
 
 
 def test_clusters_that_are_not_certainly_meant_are_listed_by_their_dashboards(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Older Ray has to be asked for the dashboard, which only happens to clusters of this user."""
+    """An older Ray must be asked for the address of the dashboard, which is done only for clusters of this user."""
     rows = [
         {"address": "10.0.0.1:1", "url": "http://10.0.0.1:8265", "owner": "alice", "ours": False, "started": 0.0},
         {"address": "10.0.0.2:1", "url": None, "owner": "bob", "ours": False, "started": 0.0},

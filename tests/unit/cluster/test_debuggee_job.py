@@ -23,7 +23,7 @@ JOB = "/api/jobs/job_1"
 
 
 class Cluster:
-    """The Jobs API of one job: its log in pieces per connection, its end when told."""
+    """A Jobs API with one job, which ends when `end` is called. Each connection to its log gets one of `logs`."""
 
     def __init__(self, fake: FakeDashboard, logs: list[str]) -> None:
         self.details: dict[str, Any] = {"status": "RUNNING", "driver_exit_code": None, "message": "why"}
@@ -62,7 +62,7 @@ def run(
     submitted: Any = "job_1",
     env: dict[str, str | None] | None = None,
 ) -> tuple[list[Event], list[Mapping[str, Any]]]:
-    """Runs the script beside a submitted job until DebuggeeExited; returns the events and what was submitted."""
+    """Run the script beside a submitted job until DebuggeeExited; return the events and what was submitted."""
     questions: list[Mapping[str, Any]] = []
     events: list[Event] = []
     (tmp_path / "x.py").touch()
@@ -108,7 +108,7 @@ def test_a_job_s_log_and_code_are_followed(monkeypatch: pytest.MonkeyPatch, tmp_
     assert questions[0]["job"]["entrypoint"] == "python -u x.py"
 
 
-def test_a_log_that_breaks_off_goes_on_without_repeating(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_log_that_breaks_off_continues_without_repeating(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     async def script(cluster: Cluster, job: DebuggeeJob) -> None:
         await asyncio.wait_for(cluster.last_log_sent.wait(), WAIT)
         cluster.end("SUCCEEDED", 0)
@@ -200,6 +200,6 @@ def test_a_job_that_cannot_be_followed_any_more_ends_for_the_session(
     events, _ = run(monkeypatch, tmp_path, script, ["log\n"])
     *_, told, last = events
     assert isinstance(told, DebuggeeOutput)
-    assert "can no longer follow the job job_1" in told.text
+    assert "can no longer follow job job_1" in told.text
     assert last == DebuggeeExited(1)
     assert "TypeError" in caplog.text

@@ -1,4 +1,4 @@
-"""Why workers have ended, as Ray reports it some time later."""
+"""The reasons why workers have ended, as Ray reports them some time later."""
 
 import asyncio
 from collections.abc import Iterable
@@ -29,8 +29,8 @@ from unit.cluster.fake_dashboard import FakeDashboard, listing, text
 from unit.cluster.polling import PAUSED, WAIT, Polling, run
 
 
-def test_a_crash_is_told_once_ray_knows_of_it_and_a_wanted_end_is_not() -> None:
-    """Ray learns of a death a moment later than the debugger of the worker."""
+def test_a_crash_is_reported_once_ray_lists_it_and_an_intended_end_is_not() -> None:
+    """Ray learns of a death a moment later than raydap, which sees the debugger's connection end."""
 
     async def script(fake: FakeDashboard) -> None:
         other = replace(PAUSED, key=WorkerKey("other"))
@@ -122,7 +122,7 @@ def test_what_ray_does_not_say_in_time_is_left_open() -> None:
 
 
 def test_rows_that_are_odd_cost_one_lookup_only(caplog: pytest.LogCaptureFixture) -> None:
-    """Labels and exit reasons are asked for again, after an exception too."""
+    """Labels and exit reasons are looked up again, even after an exception."""
 
     async def script(fake: FakeDashboard) -> None:
         task = {"worker_id": PAUSED.key, "func_or_class_name": "f", "job_id": "01"}

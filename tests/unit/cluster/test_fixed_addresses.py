@@ -1,4 +1,4 @@
-"""The source for given addresses."""
+"""The source for workers at given addresses."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from raydap.protocol.types import WorkerKey
 
 
 def workers(*addresses: str) -> tuple[PausedWorker, ...]:
-    """Runs the source to its end, with all questions that it can be asked."""
+    """Run the source to its end with all questions that it can get; return the workers that it reports."""
     events: list[Event] = []
 
     async def main() -> None:

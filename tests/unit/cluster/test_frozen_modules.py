@@ -29,7 +29,7 @@ def test_it_is_dropped_as_ray_passes_it_on_and_nothing_else_is(around: str) -> N
 
 
 def test_it_is_dropped_when_each_line_s_end_comes_later() -> None:
-    """Python writes the end of a line for itself where output is not buffered."""
+    """Without buffering, Python writes the end of a line separately."""
     stream = FrozenModulesFilter()
     parts = [part for line in ("one", *WARNING.splitlines(), "two") for part in (line, "\n")]
     assert "".join(map(stream.drop, parts)) == "one\ntwo\n"

@@ -1,4 +1,4 @@
-"""Whether a GCS has entries of Ray's old debugger; tests/ray/test_legacy_breakpoints.py asks real ones."""
+"""Whether a GCS has entries of Ray's old debugger. tests/ray/test_legacy_breakpoints.py uses a real GCS."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ Serve = Callable[[bytes], str]
 
 
 class Service(grpc.GenericRpcHandler):  # type: ignore[misc]
-    """Answers the same to each request of the one method, which it keeps."""
+    """A GCS that keeps each request and always sends the same reply."""
 
     def __init__(self, reply: bytes) -> None:
         self._reply = reply
@@ -33,7 +33,7 @@ class Service(grpc.GenericRpcHandler):  # type: ignore[misc]
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """`serve(reply)` returns the address of a GCS that answers so."""
+    """Yield `serve(reply)`, which returns the address of a GCS that sends this reply."""
     servers = []
 
     def start(reply: bytes) -> str:

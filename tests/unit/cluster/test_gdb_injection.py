@@ -1,4 +1,4 @@
-"""gdb in processes that expect nothing of the kind: what it does to them, and the reasons why it cannot."""
+"""gdb in a process that is not prepared for it: its effects there, and the reasons why it can fail."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from raydap.cluster.injection import gdb_injection, injection_script
 from raydap.cluster.injection.gdb_injection import InjectionFailed, obstacle, run_in_process
 from support.gdb import need_gdb
 
-# One thread waits in epoll_wait, as some of Ray's do.
+# One thread waits in epoll_wait, as some of Ray's threads do.
 PROGRAM = """
 import os, select, sys, threading, time
 threading.Thread(target=select.epoll().poll, daemon=True).start()
@@ -29,7 +29,7 @@ while not os.path.exists(sys.argv[1] + "/end"):
 print("turns:", count > 0, flush=True)
 """
 
-# PyDLL keeps Python's lock during the call.
+# PyDLL keeps the GIL during the call.
 TURNS = {
     "computes": "count += 1",
     "sleeps": "count += 1; time.sleep(0.01)",
@@ -71,7 +71,7 @@ def ends_well(child: Child, folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("gdb")
 @pytest.mark.parametrize("turn", TURNS)
-def test_code_runs_in_the_process_and_the_process_goes_on(start: Start, tmp_path: Path, turn: str) -> None:
+def test_code_runs_in_the_process_and_the_process_continues(start: Start, tmp_path: Path, turn: str) -> None:
     child = start(turn)
     inject(child, tmp_path)
     while not (tmp_path / "ran").exists():
@@ -85,7 +85,7 @@ def test_code_runs_in_the_process_and_the_process_goes_on(start: Start, tmp_path
 def test_a_gdb_that_cannot_write_registers_makes_no_call(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As gdb 13 on a processor with AMX, whose words these are."""
+    """The message is that of gdb 13 on a processor with AMX."""
     child = start("sleeps")
     asked: list[str] = []
     original = gdb_injection._Gdb.do
@@ -109,14 +109,14 @@ def test_the_process_is_left_as_it_was_when_gdb_hangs(
 ) -> None:
     child = start("computes")
     monkeypatch.setattr(gdb_injection, "GDB_TIMEOUT_S", 2.0)
-    # A call that does not come back.
+    # A call that does not return.
     monkeypatch.setattr(gdb_injection, "_FUNCTIONS", ("PyGILState_Ensure", "PyRun_SimpleStringFlags", "pause"))
     hang = "set $memory = (long)((int(*)(void))pause)()"
     original = gdb_injection._Gdb.do
     monkeypatch.setattr(
         gdb_injection._Gdb, "do", lambda gdb, it: original(gdb, hang if it.startswith("set $memory") else it)
     )
-    with pytest.raises(InjectionFailed, match="gdb does not finish within 2 s"):
+    with pytest.raises(InjectionFailed, match="gdb did not finish within 2 s"):
         inject(child, tmp_path)
     status = gdb_injection._status(child.pid)
     assert status["State"][0] in "RS"
@@ -126,7 +126,9 @@ def test_the_process_is_left_as_it_was_when_gdb_hangs(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("gdb")
-def test_the_process_runs_on_when_gdb_is_killed(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_process_keeps_running_when_gdb_is_killed(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     child = start("computes")
     original = gdb_injection._Gdb.do
 
@@ -144,7 +146,7 @@ def test_the_process_runs_on_when_gdb_is_killed(start: Start, tmp_path: Path, mo
 @pytest.mark.slow
 @pytest.mark.usefixtures("gdb")
 @pytest.mark.parametrize(("when", "killed"), [("before", False), ("before", True), ("meanwhile", False)])
-def test_a_process_that_somebody_has_stopped_stays_stopped(
+def test_a_process_that_another_program_has_stopped_stays_stopped(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str, killed: bool
 ) -> None:
     child = start("sleeps")
@@ -178,7 +180,7 @@ def wait_for_state(child: Child, state: str) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("gdb")
 @pytest.mark.parametrize("moment", ["attach", "thread find", "restore", "print ((int(*)(void*,void*,void*,void*))"])
-def test_a_process_that_ends_meanwhile_is_said_to_have_ended(
+def test_a_process_that_ends_during_the_injection_is_reported_as_ended(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     child = start("sleeps")
@@ -191,7 +193,7 @@ def test_a_process_that_ends_meanwhile_is_said_to_have_ended(
         return original(gdb, command)
 
     monkeypatch.setattr(gdb_injection._Gdb, "do", do)
-    with pytest.raises(InjectionFailed, match="it has ended meanwhile"):
+    with pytest.raises(InjectionFailed, match="it has ended in the meantime"):
         inject(child, tmp_path)
 
 
@@ -202,13 +204,13 @@ def test_another_process_with_its_number_is_not_touched(
 ) -> None:
     child = start("sleeps")
     monkeypatch.setattr(os, "readlink", lambda _: "/logs/worker-0123456789-ffffffff-1.out")
-    with pytest.raises(InjectionFailed, match="another process has its number"):
+    with pytest.raises(InjectionFailed, match="its process id now belongs to another process"):
         run_in_process(child.pid, "deadbeef", "", "here")
     assert gdb_injection.is_worker(child.pid, "0123456789")
     ends_well(child, tmp_path)
 
 
-# As Ray may do it on another node, where idle workers are equal.
+# On another node Ray may run the task in that very worker, because it treats idle workers as equal.
 OWN = """
 import json, os, select, threading
 from raydap.cluster.injection import injection_script
@@ -231,7 +233,7 @@ def test_the_task_may_get_the_very_worker_that_is_meant(tmp_path: Path, children
 def test_the_task_says_why_not(tmp_path: Path) -> None:
     run = injection_script.task()
     told = run(injection_script.program(), json.dumps([2**22 + 1, "", "", "node-a"]))
-    assert "it is no process of node-a that raydap can see" in told
+    assert "raydap cannot see its process on node-a" in told
     assert run("raise OSError('no room')", "") == "OSError: no room"
 
 
@@ -246,9 +248,9 @@ def plain_user(monkeypatch: pytest.MonkeyPatch) -> None:
     ("scope", "words"),
     [
         ("0", ""),
-        ("1", "kernel.yama.ptrace_scope=1); `sudo sysctl kernel.yama.ptrace_scope=0`"),
-        ("2", "kernel.yama.ptrace_scope=2); `sudo sysctl kernel.yama.ptrace_scope=0`"),
-        ("3", "until it is started anew (kernel.yama.ptrace_scope=3)"),
+        ("1", "kernel.yama.ptrace_scope=1); run `sudo sysctl kernel.yama.ptrace_scope=0`"),
+        ("2", "kernel.yama.ptrace_scope=2); run `sudo sysctl kernel.yama.ptrace_scope=0`"),
+        ("3", "until the next reboot (kernel.yama.ptrace_scope=3)"),
         (None, ""),
     ],
 )
@@ -264,12 +266,12 @@ def test_what_the_kernel_forbids(scope: str | None, words: str, tmp_path: Path) 
 def test_what_else_is_in_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     here = os.getpid()
     status = {"State": "S (sleeping)", "Uid": "4321 4321 4321 4321", "TracerPid": "0"}
-    assert "in a container of its own" in obstacle(2**22 + 1, "node-a")
+    assert "runs in its own container" in obstacle(2**22 + 1, "node-a")
     monkeypatch.setattr(gdb_injection, "_status", lambda _: status)
     assert "it belongs to the user 4321" in obstacle(here, "node-a")
     status["Uid"] = str(os.geteuid())
     status["TracerPid"] = "99"
-    assert "process 99 of node-a debugs it already" in obstacle(here, "node-a")
+    assert "process 99 on node-a already debugs it" in obstacle(here, "node-a")
     status["TracerPid"] = "0"
     monkeypatch.setattr(shutil, "which", lambda _: None)
     assert "gdb is not installed on node-a; install it there" in obstacle(here, "node-a")

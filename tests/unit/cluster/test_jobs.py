@@ -1,4 +1,4 @@
-"""Jobs from rows of Ray's Jobs API; the rows are cut down from ones that Ray 2.60 sent."""
+"""Jobs from rows of Ray's Jobs API. The rows are shortened from rows that Ray 2.60 sent."""
 
 import asyncio
 from typing import Any
@@ -14,7 +14,7 @@ EARLY = {"type": "SUBMISSION", "job_id": None, "submission_id": "raysubmit_8", "
 
 
 def told(*answers: list[dict[str, Any]]) -> list[JobsListed | JobsEnded]:
-    """Return what is reported when the Jobs API answers so: at the first contact, and in the lookups after it."""
+    """Return the events for these answers of the Jobs API: one at the first contact, the others in later lookups."""
     events: list[JobsListed | JobsEnded] = []
     rest = list(answers)
 
@@ -48,7 +48,7 @@ def test_rows_that_are_odd_are_only_named_oddly() -> None:
     assert told(odd) == [JobsListed(("", "", ""))]
 
 
-def test_the_end_of_a_job_is_told_once_with_its_result() -> None:
+def test_the_end_of_a_job_is_reported_once_with_its_result() -> None:
     running, stopped = {**DRIVER, "status": "RUNNING"}, {**EARLY, "status": "STOPPED"}
     before: list[dict[str, Any]] = [running, {**SUBMITTED, "status": "RUNNING"}, stopped]
     message = "Job entrypoint command failed with exit code 1,\nlast available logs"

@@ -1,4 +1,4 @@
-"""When labels are looked up."""
+"""The times at which labels are looked up."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ from support import virtual_time
 
 
 def asked_at(workers: int, at_once: bool) -> list[float]:
-    """Return the seconds of all lookups after so many workers have stopped."""
+    """Return the seconds of all lookups after this many workers have stopped."""
     asked: list[float] = []
 
     async def ask(_: tuple[PausedWorker, ...]) -> dict[WorkerKey, WorkerLabel]:

@@ -1,4 +1,4 @@
-"""Labels from rows of Ray's lists; the rows are cut down from ones that Ray 2.60 sent."""
+"""Labels from rows of Ray's lists. The rows are shortened from rows that Ray 2.60 sent."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def of(tasks: list[dict[str, Any]], actors: list[dict[str, Any]] | None = None) 
     ],
 )
 def test_the_name_that_a_task_was_given_stands_beside_its_function(name: str, title: str) -> None:
-    """It may be any text, so the function stays what it is."""
+    """The name may be any text, so the label keeps the function, too."""
     assert of([task("work", name=name)]) == WorkerLabel(task="work", job="02000000", title=title)
 
 
@@ -58,7 +58,7 @@ def test_an_actor_with_one_method_is_named_by_both() -> None:
 
 
 def test_an_actor_that_is_being_made_is_known_by_its_pid() -> None:
-    """Ray says neither its node nor the worker of its `__init__` then."""
+    """At that time Ray reports neither the actor's node nor the worker of its `__init__`."""
     creation = {"actor_id": "a1", "func_or_class_name": "Trainer.__init__", "worker_id": None}
     other = {"actor_id": "a2", "func_or_class_name": "Other.__init__", "worker_id": None}
     actor = {"actor_id": "a1", "class_name": "Trainer", "node_id": None, "pid": WORKER.pid}
@@ -72,7 +72,7 @@ def test_several_methods_at_once_name_only_the_class() -> None:
 
 
 def test_an_actor_without_a_running_task_is_known_by_its_process() -> None:
-    """User threads of an actor go on between its tasks; the same pid on another node is another process."""
+    """An actor's own threads run between its tasks. The same pid on another node is another process."""
     actors: list[dict[str, Any]] = [
         {"actor_id": "a0", "class_name": "Other", "pid": 7, "node_id": "n2"},
         {"actor_id": "a1", "class_name": "pkg.Act", "pid": 7, "node_id": "n1", "job_id": "02000000"},
@@ -132,7 +132,7 @@ def test_explicit_targets_have_no_label() -> None:
 
 
 def test_a_driver_with_an_agent_is_known_by_its_process() -> None:
-    """It has called before Ray gave it an id."""
+    """Its agent called before Ray gave the driver an id."""
     driver = PausedWorker(WorkerKey("pid-4711"), "head", 0, pid=4711, worker_type="DRIVER", agent="/sockets/d")
     jobs: list[dict[str, Any]] = [
         {"job_id": "01000000", "entrypoint": "python old.py", "status": "SUCCEEDED", "driver_info": {"pid": "4711"}},

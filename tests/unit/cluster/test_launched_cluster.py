@@ -1,4 +1,4 @@
-"""Which cluster the source of a launched program uses."""
+"""The cluster that the source of a launched program uses."""
 
 import asyncio
 from collections.abc import Iterator
@@ -71,7 +71,7 @@ def test_only_a_program_that_runs_here_may_start_a_cluster(monkeypatch: pytest.M
 
 
 def test_a_launched_program_reports_the_cluster_that_it_has_joined(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until then no cluster is searched for, so the source cannot find that of another program."""
+    """Until then no cluster is searched for, so that the source cannot find another program's cluster."""
 
     async def script(fake: FakeDashboard) -> None:
         monkeypatch.setattr(ray_cluster, "resolve", never)
@@ -115,7 +115,7 @@ def test_a_driver_that_reports_nonsense_does_not_end_the_search() -> None:
 
 
 def test_the_users_argument_comes_before_the_cluster_that_the_driver_reports() -> None:
-    """The dashboard may be reached under another address than the driver's, over a forwarded port."""
+    """With a forwarded port, the dashboard's address for the user differs from the driver's."""
 
     async def script(fake: FakeDashboard) -> None:
         async with Polling(LaunchSettings(program="x", dashboard=fake.url), patient=True) as polling:

@@ -1,4 +1,4 @@
-"""The entries of Ray's old debugger; tests/ray/test_doctor.py reads real ones."""
+"""The entries of Ray's old debugger. tests/ray/test_doctor.py reads real ones."""
 
 import json
 from typing import Any

@@ -23,7 +23,7 @@ for line in sys.stdin:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What the script asks of Ray."""
+    """Record and return the script's calls to Ray."""
     asked: list[Any] = []
     monkeypatch.setattr(legacy_process, "POLL_S", 0.0)
 
@@ -70,7 +70,7 @@ def run(script: Path, monkeypatch: pytest.MonkeyPatch, looks: int, *forgotten: s
     return asyncio.run(run())
 
 
-def test_the_process_is_told_the_address_and_what_to_forget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_process_gets_the_address_and_the_keys_to_forget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "echo.py").write_text(ECHO)
     said = [json.loads(look["said"]) for look in run(tmp_path / "echo.py", monkeypatch, 2, "RAY_PDB_1")]
     assert said == [{"address": "10.0.0.1:5"}, {"forget": "RAY_PDB_1"}]
@@ -83,7 +83,7 @@ def test_the_process_is_told_the_address_and_what_to_forget(tmp_path: Path, monk
         ("", "Ray's client has ended"),
     ],
 )
-def test_the_end_of_the_process_is_told_with_its_reason(
+def test_the_end_of_the_process_is_reported_with_its_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, reason: str
 ) -> None:
     (tmp_path / "ends.py").write_text(source)

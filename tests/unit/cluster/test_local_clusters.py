@@ -1,4 +1,4 @@
-"""The clusters of this machine: which are listed, which one is meant, and what is said when that is not certain."""
+"""The clusters of this machine: which are listed, which is chosen, and the message when the choice is not certain."""
 
 import asyncio
 import os
@@ -28,7 +28,7 @@ Raylet = Callable[..., None]
 
 @pytest.fixture
 def raylet() -> Iterator[Raylet]:
-    """`raylet(address, dashboard, user)` starts a process with the command line of a raylet, which does nothing."""
+    """Yield `raylet(address, dashboard, user)`, which starts an idle process with the command line of a raylet."""
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         os.chmod(folder, 0o755)
@@ -46,7 +46,7 @@ def raylet() -> Iterator[Raylet]:
 
 
 def found_at(*addresses: str) -> list[dict[str, Any]]:
-    """What Ray's process says of the clusters at these addresses. Others may run on this machine."""
+    """Return what Ray's process reports about the clusters at these addresses. Others may run on this machine."""
     answer = asyncio.run(query("clusters", {}, os.environ, 60.0))
     return [cluster for cluster in answer["clusters"] if cluster["address"] in addresses]
 
@@ -103,10 +103,10 @@ def test_the_only_cluster_of_this_user_is_meant(clusters: list[dict[str, Any]], 
         ([row("only")], None, None),
     ],
 )
-def test_a_launched_program_has_its_own_cluster_or_the_one_that_ray_gives_it(
+def test_a_launched_program_has_its_own_cluster_or_ray_s_choice(
     clusters: list[dict[str, Any]], own: str | None, silent: str | None
 ) -> None:
-    """The recorded cluster is a guess, which is not needed where the driver reports its cluster."""
+    """The recorded cluster is a guess. It is not needed if the driver reports its cluster."""
     assert the_one_meant(clusters, "reports", "recorded") == own
     assert the_one_meant(clusters, "silent", "recorded") == silent
 
@@ -134,7 +134,7 @@ def test_several_clusters_are_listed_with_the_argument_to_give_and_what_they_run
 
     first, hers = (local_clusters.minute(cluster.started) for cluster in (MINE, HERS))
     assert asyncio.run(script()).split("\n") == [
-        "2 Ray clusters of yours run on this machine; name the one to debug:",
+        "You run 2 Ray clusters on this machine; name the one to debug:",
         f'  "dashboard": "URL" (by me, since {first}, runs train.py, nightly),',
         f'  "dashboard": "10.0.0.1:1" (by me, since {first}),',
         f'  "dashboard": "10.0.0.2:1" (by alice, since {hers}).',
@@ -142,7 +142,7 @@ def test_several_clusters_are_listed_with_the_argument_to_give_and_what_they_run
 
 
 def test_clusters_of_others_are_never_asked() -> None:
-    """Their dashboards could ask for this user's token."""
+    """Their dashboards could demand this user's token."""
 
     async def script() -> list[Any]:
         fake = FakeDashboard()
@@ -152,11 +152,11 @@ def test_clusters_of_others_are_never_asked() -> None:
 
     assert asyncio.run(script()) == []
     text = told(HERS, replace(HERS, owner="bob"), pattern="--dashboard {}")
-    assert text.startswith("You have started no Ray cluster on this machine; name one of alice and bob if you may")
+    assert text.startswith("No Ray cluster on this machine is yours; to debug one of alice or bob, name it:")
     assert "--dashboard 10.0.0.2:1 (by alice," in text
 
 
-def test_a_cluster_that_does_not_answer_is_listed_all_the_same() -> None:
+def test_a_cluster_that_does_not_answer_is_still_listed() -> None:
     async def script() -> str:
         fake = FakeDashboard()
         async with fake.running():

@@ -1,4 +1,4 @@
-"""What a node says of itself, held against processes of this machine. What Ray does with it is in tests/ray."""
+"""The report of a node, compared with processes of this machine. tests/ray runs the survey through Ray."""
 
 import asyncio
 import hashlib
@@ -41,7 +41,7 @@ def test_a_process_that_is_not_there_is_not_visible() -> None:
     assert ask({"key": "w1", "pid": child.pid, "port": 0}).processes["w1"].visible is False
 
 
-def test_variables_are_told_without_secrets_and_without_values_that_do_not_matter() -> None:
+def test_variables_are_reported_without_secrets_and_irrelevant_values() -> None:
     environ = {
         "PATH": os.environ["PATH"],
         "RAY_DEBUG": "legacy",
@@ -103,10 +103,10 @@ def test_a_python_that_a_process_with_an_agent_starts_is_its_child(tmp_path: Pat
 
 
 @pytest.mark.parametrize("in_order", [list, lambda found: list(found)[::-1]], ids=["parent_first", "child_first"])
-def test_who_is_connected_to_a_port_is_named_and_nobody_connects_to_look(
+def test_peers_of_a_port_are_named_without_a_connection_to_it(
     in_order: Callable[[Iterable[Any]], list[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A child has the sockets of its parent, and may have the lower id."""
+    """A child inherits its parent's sockets, and may have the lower pid."""
     found = node_survey._open_sockets
     monkeypatch.setattr(node_survey, "_open_sockets", lambda: in_order(found()))
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -153,7 +153,7 @@ def test_a_library_needs_more_than_the_name_of_the_file() -> None:
     assert places["/no/util.py"] == []
 
 
-def test_a_python_says_what_it_has_and_one_that_does_not_why() -> None:
+def test_a_python_reports_its_packages_or_the_reason_why_not() -> None:
     said = node_survey._ask_python(sys.executable, "")
     assert said["python"].startswith(f"{sys.version_info[0]}.{sys.version_info[1]}.")
     assert said["ray"]

@@ -1,4 +1,4 @@
-"""What is read of processes from outside: forked children, and whether they wait in Ray's breakpoint()."""
+"""Facts about processes read from outside: forked children, and whether they wait in Ray's breakpoint()."""
 
 import json
 import os
@@ -35,7 +35,7 @@ if os.fork() == 0:
     os.read(os.pipe()[0], 1)
 subprocess.run([sys.executable, "-c", "import os; print('other', flush=True); os.read(os.pipe()[0], 1)"])
 """
-"""A program with a forked child, whose own forked child waits as Ray's breakpoint() does, and with another program."""
+"""A program with a forked child and another program. The child's own forked child waits as Ray's breakpoint() does."""
 
 DEBUGPY = """\
 import threading
@@ -75,7 +75,7 @@ def test_a_thread_that_waits_in_a_debugger_is_none(innermost: list[str]) -> None
 
 @pytest.fixture
 def family(run_program: Callable[..., Child], tmp_path: Path) -> tuple[int, int, int]:
-    """The pids of a process, its forked child and its forked grandchild."""
+    """Return the pids of a process, its forked child and its forked grandchild."""
     (tmp_path / "ray" / "util").mkdir(parents=True)
     (tmp_path / "ray" / "__init__.py").touch()
     (tmp_path / "ray" / "util" / "debugpy.py").write_text(DEBUGPY)
@@ -90,7 +90,7 @@ def test_forked_children_that_wait_are_found_and_other_programs_are_not(family: 
     pid, child, grandchild = family
     assert sorted(forked_children([pid])) == sorted([(pid, child), (pid, grandchild)])
     deadline = time.monotonic() + 60
-    while not (found := json.loads(forked_waits_output([pid])))["waits"]:  # It is about to wait.
+    while not (found := json.loads(forked_waits_output([pid])))["waits"]:  # The grandchild may not wait yet.
         assert time.monotonic() < deadline, found
     (wait,) = found["waits"]
     assert os.path.basename(wait.pop("path")) == "program0.py"
@@ -105,7 +105,7 @@ def test_why_children_cannot_be_read_is_reported(family: tuple[int, int, int], m
     monkeypatch.setattr(shutil, "which", lambda name, path: None)
     found = json.loads(forked_waits_output([family[0]]))
     assert found["waits"] == []
-    assert "py-spy, which could read it from outside, is not installed" in found["problem"]
+    assert "py-spy is not installed on its node; with it, raydap can read" in found["problem"]
 
 
 def test_a_child_that_has_ended_is_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:

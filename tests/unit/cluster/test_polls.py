@@ -1,4 +1,4 @@
-"""When polls ask, in virtual time, and how much of the dashboard's time they take."""
+"""The times of polls, in virtual time, and their share of the dashboard's time."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -13,7 +13,7 @@ DOWN = ProblemError(Problem(Code.DASHBOARD_UNREACHABLE, "The dashboard does not 
 
 
 class Asked:
-    """A question that takes `seconds`: these times in turn, and the last one again and again."""
+    """A question that takes these times in turn, and then always the last one."""
 
     def __init__(self, period_s: float, *seconds: float) -> None:
         self.begun: list[float] = []
@@ -24,7 +24,7 @@ class Asked:
 
     @property
     def pauses(self) -> list[float]:
-        """The seconds between the beginnings of two questions."""
+        """Return the seconds between the starts of successive questions."""
         return [after - before for before, after in zip(self.begun, self.begun[1:], strict=False)]
 
     async def ask(self) -> float:
@@ -38,7 +38,7 @@ class Asked:
 
 
 def play(seconds: float, *questions: Asked, what: str = "it") -> None:
-    """Run a poll for each of the questions for so many seconds of virtual time."""
+    """Run a poll for each of the questions for this long in virtual time."""
 
     async def main() -> None:
         polls = Polls()
@@ -69,7 +69,7 @@ def test_all_polls_together_take_at_most_their_share(seconds: float, polls: int)
     questions = [Asked(0.15, seconds) for _ in range(polls)]
     duration = 2000.0
     play(duration, *questions)
-    # The first answer of each poll counts for nothing, and the last one can end after the time.
+    # The first answer of each poll is not charged, and the last one can end after the duration.
     allowed = SHARE * duration + polls * (BURST_S + 2 * seconds)
     spent = sum(each.took for each in questions)
     if polls * seconds / SHARE <= LONGEST_PAUSE_S:
@@ -148,7 +148,7 @@ def test_an_exception_is_a_failure_if_the_poll_has_a_name(caplog: pytest.LogCapt
 
 
 def times(script: Callable[[Poll, Asked, asyncio.Event], Awaitable[None]], shortest_s: float = 0.0) -> Sequence[float]:
-    """Return when a poll with a period of 10 s, which the event wakes, has asked."""
+    """Return the times at which a poll asked. Its period is 10 s, and the event wakes it."""
 
     async def main() -> list[float]:
         asked, wake = Asked(10.0, 0.0), asyncio.Event()

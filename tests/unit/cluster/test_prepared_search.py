@@ -1,4 +1,4 @@
-"""When a prepared program is seen, in answers like those of Ray 2.39 and 2.60."""
+"""When a prepared program is detected, from answers like those of Ray 2.39 and 2.60."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -33,7 +33,7 @@ Rows = list[dict[str, Any]]
 
 
 class Play:
-    """Answers with `jobs` and `actors`, and counts the questions in `asked`."""
+    """Stands in for a dashboard with these `jobs` and `actors`, and records the questions in `asked`."""
 
     def __init__(self) -> None:
         self.jobs: Rows = []
@@ -71,7 +71,7 @@ def run(script: Callable[[Play], Awaitable[None]]) -> Play:
     ("job", "told"),
     [
         (PLAIN, []),
-        (PREPARED, ["the workers of job 02000000 have one"]),
+        (PREPARED, ["the workers of job 02000000 have agents"]),
         ({**PREPARED, "status": "SUCCEEDED"}, []),
         (SUBMITTED, []),
         (NEAR, []),
@@ -82,7 +82,7 @@ def run(script: Callable[[Play], Awaitable[None]]) -> Play:
     ],
     ids=["plain", "prepared", "over", "begins", "near", "far", "far and over", "another hook", "odd"],
 )
-def test_what_of_a_job_tells_that_it_is_prepared(job: dict[str, Any], told: list[str]) -> None:
+def test_the_signs_that_a_job_is_prepared(job: dict[str, Any], told: list[str]) -> None:
     async def script(play: Play) -> None:
         play.jobs = [PLAIN, job]
         await play.search.poll()
@@ -90,18 +90,18 @@ def test_what_of_a_job_tells_that_it_is_prepared(job: dict[str, Any], told: list
     assert run(script).told == told
 
 
-def test_it_is_told_once_and_then_nobody_is_asked_any_more() -> None:
+def test_it_is_reported_once_and_then_no_more_questions_are_sent() -> None:
     async def script(play: Play) -> None:
         for play.jobs in ([], [], [PREPARED, FAR], [PREPARED]):
             await play.search.poll()
         play.search.look_at_jobs([FAR])
 
     play = run(script)
-    assert play.told == ["the workers of job 02000000 have one"]
+    assert play.told == ["the workers of job 02000000 have agents"]
     assert play.asked == ["jobs", "actors", "jobs", "jobs"]
 
 
-def test_an_answer_that_somebody_else_wanted_is_looked_at_and_saves_a_question() -> None:
+def test_an_answer_to_another_part_s_question_is_used_and_saves_a_question() -> None:
     async def script(play: Play) -> None:
         await play.search.poll()
         play.search.look_at_jobs([PLAIN])
@@ -109,7 +109,7 @@ def test_an_answer_that_somebody_else_wanted_is_looked_at_and_saves_a_question()
         assert play.asked == ["jobs", "actors"]
         play.search.look_at_jobs([PREPARED])
 
-    assert run(script).told == ["the workers of job 02000000 have one"]
+    assert run(script).told == ["the workers of job 02000000 have agents"]
 
 
 def test_actors_that_outlive_their_job_are_looked_for_once(caplog: pytest.LogCaptureFixture) -> None:
@@ -128,7 +128,7 @@ def test_actors_that_outlive_their_job_are_looked_for_once(caplog: pytest.LogCap
     play = run(script)
     assert play.told == []
     assert play.asked == ["jobs", "actors"] * 2 + ["jobs"]
-    assert caplog.text.count("nothing is prepared in this cluster") == 1
+    assert caplog.text.count("no prepared program in this cluster") == 1
 
 
 def test_an_actor_that_outlives_its_job_counts() -> None:
@@ -136,13 +136,13 @@ def test_an_actor_that_outlives_its_job_counts() -> None:
         play.actors = [ACTOR, WITH_AGENT]
         await play.search.poll()
 
-    assert run(script).told == ["an actor has one"]
+    assert run(script).told == ["an actor has an agent"]
 
 
 @pytest.mark.parametrize(
     ("session", "environ", "told"),
     [
-        (SESSION, f"A=1\0{CLUSTER}\0B=2", ["the cluster was started for it"]),
+        (SESSION, f"A=1\0{CLUSTER}\0B=2", ["the cluster was started with agents"]),
         (SESSION, "A=1", []),
         ("session_2025", CLUSTER, []),
         (SESSION, None, []),

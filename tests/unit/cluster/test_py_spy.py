@@ -1,4 +1,4 @@
-"""The stacks that py-spy reads from outside, of a process that keeps the lock of its interpreter."""
+"""The stacks that py-spy reads from outside, of a process that holds the GIL."""
 
 import asyncio
 import os
@@ -44,7 +44,7 @@ def test_a_process_that_keeps_its_lock(tmp_path: Path) -> None:
         child = stack.enter_context(Child([sys.executable, str(program), str(fifo)], tmp_path / "log"))
         child.wait_for("keeps")
         stacks = py_spy.decode(asyncio.run(py_spy.output(row(child.process.pid))))
-    (thread,) = stacks.threads  # Ours is not shown.
+    (thread,) = stacks.threads  # raydap's own thread is not shown.
     assert thread.place == "blocked in native code below keep (program.py:9)"
     assert (thread.main, [frame.name for frame in thread.frames]) == (True, ["keep", "<module>"])
     assert {each.name: each.value for each in thread.frames[0].locals}["words"] == '["kept"]'
@@ -64,7 +64,7 @@ def test_without_py_spy(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "output", [b"", b"{}", b'[{"pid": 1, "frames"', b'[{"pid": 1}]', b'[{"pid": 1, "frames": [{"name": 7}]}]']
 )
-def test_output_of_another_py_spy_or_cut_off_is_told_of(output: bytes) -> None:
+def test_output_of_another_py_spy_or_cut_off_is_reported(output: bytes) -> None:
     with pytest.raises(PySpyFailed, match="output of py-spy cannot be read"):
         py_spy.decode(output)
 

@@ -1,4 +1,4 @@
-"""Polling a dashboard through good and bad times, fast enough for tests."""
+"""Polling of a healthy or failing dashboard, fast enough for tests."""
 
 import asyncio
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ from unit.cluster.fake_dashboard import WORKER, FakeDashboard, listing, text
 from unit.cluster.polling import FAST, PAUSED, Polling, run
 
 
-def test_it_says_where_then_who_and_when_nobody_is_left() -> None:
+def test_it_reports_the_cluster_then_its_workers_and_when_none_is_left() -> None:
     async def script(fake: FakeDashboard) -> None:
         async with Polling(AttachSettings(dashboard=fake.url)) as polling:
             seen = await polling.next(DiscoveryReady)
@@ -48,7 +48,7 @@ def test_it_says_where_then_who_and_when_nobody_is_left() -> None:
     run(script)
 
 
-def test_an_outage_is_told_once_and_so_is_its_end() -> None:
+def test_an_outage_and_its_end_are_reported_once() -> None:
     async def script(fake: FakeDashboard) -> None:
         async with Polling(AttachSettings(dashboard=fake.url)) as polling:
             seen = await polling.next(DiscoveryReady)
@@ -97,7 +97,7 @@ def test_a_patient_source_is_silent_until_its_time_of_grace_ends() -> None:
     run(script)
 
 
-def test_what_is_no_address_is_told_at_once_even_when_patient() -> None:
+def test_a_malformed_address_is_reported_at_once_even_when_patient() -> None:
     async def main() -> None:
         async with Polling(AttachSettings(dashboard="nonsense"), patient=True) as polling:
             await polling.next(DiscoveryFailed)
@@ -108,7 +108,7 @@ def test_what_is_no_address_is_told_at_once_even_when_patient() -> None:
     asyncio.run(main())
 
 
-def test_ray_s_default_without_anybody_there_means_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ray_s_default_without_a_listener_means_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     async def main() -> None:
         fake = FakeDashboard()
         async with fake.running():
@@ -153,8 +153,8 @@ def test_a_second_cluster_that_comes_up_does_not_hide_the_first(monkeypatch: pyt
     run(script)
 
 
-def test_labels_are_told_when_they_come_and_when_they_change() -> None:
-    """The task list lags: it may know nothing yet, or still name the task before."""
+def test_labels_are_reported_when_they_come_and_when_they_change() -> None:
+    """Ray's task list lags: it may not have the task yet, or still name the task before."""
 
     async def script(fake: FakeDashboard) -> None:
         names = iter(["", "before", "now"])
@@ -189,7 +189,7 @@ def test_labels_of_a_sick_dashboard_are_no_error() -> None:
     run(script)
 
 
-def test_it_polls_slowly_when_nobody_does_anything_and_quickly_after_they_do() -> None:
+def test_it_polls_slowly_without_activity_and_quickly_after_some() -> None:
     source = RayCluster(AttachSettings(), print, environ={}, timing=Timing(idle_after_s=0.0))
     assert source._next_poll_s() == Timing().idle_poll_s
     source = RayCluster(AttachSettings(), print, environ={}, timing=Timing(idle_after_s=1e9))
@@ -260,8 +260,8 @@ def test_prepared_programs_are_looked_for_while_there_are_other_nodes_and_none_i
 
 
 @pytest.mark.parametrize("reach", ["prepared", "paused"])
-def test_nothing_is_looked_for_if_nobody_wants_it(reach: Any) -> None:
-    """What the engine does with ReachNodes; and only paused workers are wanted."""
+def test_nothing_is_searched_for_unless_it_is_wanted(reach: Any) -> None:
+    """Only paused workers are requested, though the engine has reported that the nodes are reached."""
 
     async def script(fake: FakeDashboard) -> None:
         nodes = [{"node_id": f"n{number}", "node_ip": f"10.0.0.{number}"} for number in range(2)]
@@ -276,7 +276,7 @@ def test_nothing_is_looked_for_if_nobody_wants_it(reach: Any) -> None:
     run(script)
 
 
-def test_everybody_is_asked_for_only_while_somebody_watches() -> None:
+def test_all_workers_are_requested_only_while_a_client_watches() -> None:
     async def script(fake: FakeDashboard) -> None:
         fake.answers["/api/v0/workers"] = listing([{**WORKER, "num_paused_threads": 0, "debugger_port": 0}])
         async with Polling(AttachSettings(dashboard=fake.url)) as polling:

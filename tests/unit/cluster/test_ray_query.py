@@ -1,4 +1,4 @@
-"""The process in which Ray's own code is asked."""
+"""The process that calls Ray's own code."""
 
 import asyncio
 import gc
@@ -47,8 +47,8 @@ def test_an_error_is_one_line(script: Path) -> None:
     assert caught.value.detail == "noise\n"
 
 
-def test_a_client_that_dies_is_told_with_its_code(script: Path) -> None:
-    """Ray's GCS client ends its process when the GCS stays away."""
+def test_a_client_that_dies_is_reported_with_its_code(script: Path) -> None:
+    """Ray's GCS client ends its process if the GCS does not answer."""
     script.write_text("import os\nos._exit(9)")
     with pytest.raises(QueryFailed, match="code 9"):
         run()
@@ -72,7 +72,7 @@ def test_a_query_that_is_cancelled_waits_for_no_process_that_its_script_has_left
 
     async def cancel() -> None:
         asking = asyncio.ensure_future(query("locate", {}, os.environ, 60.0))
-        # The process that was left behind reads from now on, until this end is closed.
+        # From now on the remaining process reads, until this end is closed.
         writing = await asyncio.to_thread(os.open, fifo, os.O_WRONLY)
         try:
             asking.cancel()
@@ -82,4 +82,4 @@ def test_a_query_that_is_cancelled_waits_for_no_process_that_its_script_has_left
             os.close(writing)
 
     asyncio.run(cancel())
-    gc.collect()  # A pipe that was left open would complain now, which pytest makes an error.
+    gc.collect()  # A pipe left open would cause a warning now, which pytest turns into an error.

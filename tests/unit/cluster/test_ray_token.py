@@ -1,4 +1,4 @@
-"""Where Ray's token comes from, in Ray's order."""
+"""The sources of Ray's token, in Ray's order."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ def test_a_missing_file_is_none(tmp_path: Path) -> None:
     assert ray_token.find({"HOME": str(tmp_path)}) is None
 
 
-def test_only_ray_s_word_for_it_asks_for_the_token() -> None:
+def test_only_ray_s_own_setting_asks_for_the_token() -> None:
     assert ray_token.wanted({"RAY_AUTH_MODE": "Token"})
     assert not ray_token.wanted({"RAY_AUTH_MODE": "disabled"})
     assert not ray_token.wanted({})

@@ -1,4 +1,4 @@
-"""Which raylets are found, and what their command lines say: where the sockets of a session are, and its GCS."""
+"""Which raylets are found, and what their command lines contain: the folder of a session's sockets, and its GCS."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ SESSION = "session_2026-01-01_00-00-00_000000_1"
 
 @pytest.fixture
 def proc(tmp_path: Path) -> Path:
-    """Processes as in /proc: a raylet of another session, one that has ended, and what is no raylet."""
+    """Return a /proc with a raylet of another session, a raylet that has ended, and a process that is no raylet."""
     proc = tmp_path / "proc"
     add_process(proc, 1, "/x/raylet", f"--session_dir={tmp_path}/other/session_2025")
     add_process(proc, 2, "python", f"--session_dir={tmp_path}/fake/{SESSION}")
@@ -111,7 +111,7 @@ def test_raylets_of_others_are_listed_on_request(tmp_path: Path) -> None:
 
 
 def test_a_system_without_proc_is_asked_by_psutil(tmp_path: Path) -> None:
-    """As on macOS. Another program with the command line of a raylet is none there, either."""
+    """macOS has no /proc. There, too, another program with a raylet's command line must not count."""
     import ray  # noqa: F401  # Makes psutil importable.
 
     program = shutil.copy("/bin/sh", tmp_path / "raylet")

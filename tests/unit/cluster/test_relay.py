@@ -1,4 +1,4 @@
-"""The bridge's side of the relay. Ray is played by a script that connects directly."""
+"""The bridge's side of the relay. A script that connects directly stands in for Ray."""
 
 import asyncio
 import errno
@@ -19,7 +19,7 @@ from support import processes
 WAIT = 30.0
 
 BURST = 400
-"""Connections; Linux keeps about 280 descriptors for a process that takes none."""
+"""How many connections are opened at once. Linux keeps about 280 descriptors for a process that receives none."""
 
 NOWHERE = {"host": "127.0.0.1", "port": 1}
 
@@ -67,7 +67,7 @@ while True:
 
 
 class Play:
-    """One relay and its cluster, in an event loop."""
+    """A relay and its cluster, in an event loop."""
 
     def __init__(self, folder: Path, **environ: str) -> None:
         self.folder = folder
@@ -80,17 +80,20 @@ class Play:
 
     @property
     def runs(self) -> list[list[str]]:
-        """Of each process that was started: pid, session, and what it has of two variables."""
+        """Return the pid, the session and two environment variables of each process that was started."""
         return [line.split() for line in (self.folder / "runs").read_text().splitlines()]
 
     def left(self) -> list[str]:
-        """The processes that still run."""
+        """Return the pids of the processes that still run."""
         return [pid for pid, *_ in self.runs if Path(f"/proc/{pid}").exists()]
 
 
 @pytest.fixture
 def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """`play(part, start="")` runs `part(Play)` with a script that does `start` first; nothing may be left of it."""
+    """Return `play(part, start="")`, which runs `part(Play)` with a script that runs `start` first.
+
+    Afterwards no process of the relay may run.
+    """
 
     def run(part: Callable[[Play], Awaitable[None]], start: str = "", **environ: str) -> None:
         script = tmp_path / "script.py"
@@ -137,7 +140,7 @@ def test_bytes_and_the_end_go_both_ways(play: Callable[..., None]) -> None:
         loop = asyncio.get_running_loop()
         first, second = await asyncio.gather(*(it.relay.open("node", {"host": host, "port": port}) for _ in range(2)))
         for connection, word in ((first, b"one"), (second, b"two")):
-            # The worker's debugger speaks first: nothing of it may be taken for a part of the relay's answer.
+            # The worker's debugger sends first. The relay's answer must not swallow any of that.
             assert await receive(connection, 6) == b"hello "
             await loop.sock_sendall(connection, word)
             assert await receive(connection, 3) == word
@@ -194,7 +197,7 @@ def test_another_cluster_gets_another_process(play: Callable[..., None]) -> None
     ("start", "text"),
     [
         ("print(json.dumps({'error': 'NoNode: none here'})); sys.exit()", "NoNode: none here"),
-        ("os._exit(7)", "ended with code 7"),
+        ("os._exit(7)", "exited with code 7"),
     ],
 )
 def test_a_cluster_that_cannot_be_joined(play: Callable[..., None], start: str, text: str) -> None:
@@ -215,7 +218,7 @@ def test_a_client_of_ray_that_hangs_is_ended(play: Callable[..., None], monkeypa
     monkeypatch.setattr(relay_client, "START_TIMEOUT_S", 1.0)
 
     async def part(it: Play) -> None:
-        with pytest.raises(RelayFailed, match="not joined within 1 s"):
+        with pytest.raises(RelayFailed, match="could not join the cluster within 1 s"):
             await it.relay.open("node", NOWHERE)
         assert it.left() == []
 
@@ -225,7 +228,7 @@ def test_a_client_of_ray_that_hangs_is_ended(play: Callable[..., None], monkeypa
 def test_closing_while_the_process_starts(play: Callable[..., None]) -> None:
     async def part(it: Play) -> None:
         opening = asyncio.ensure_future(it.relay.open("node", NOWHERE))
-        while not (it.folder / "runs").exists() or not it.runs:  # noqa: ASYNC110  # The script says it in a file.
+        while not (it.folder / "runs").exists() or not it.runs:  # noqa: ASYNC110  # The script reports it in a file.
             await asyncio.sleep(0.01)
         await it.relay.close()
         with pytest.raises(RelayFailed):
@@ -260,7 +263,7 @@ def test_a_cluster_that_is_not_known(play: Callable[..., None]) -> None:
 def test_a_burst_of_connections_is_not_taken_for_the_end_of_the_process(
     play: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The process is stopped until the kernel keeps no more connections for it."""
+    """The process is frozen until the kernel refuses further connections for it."""
     send_fds, refused = socket.send_fds, 0
 
     async def part(it: Play) -> None:
@@ -306,7 +309,7 @@ def test_a_process_that_takes_no_connection_is_given_up(
     play(part)
 
 
-def test_without_a_free_descriptor_the_process_runs_on(
+def test_without_a_free_descriptor_the_process_keeps_running(
     play: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def part(it: Play) -> None:

@@ -1,4 +1,4 @@
-"""What the relay's actor does with the agents of its node."""
+"""The relay's actor and the agents of its node."""
 
 import asyncio
 import errno
@@ -32,14 +32,14 @@ class Play:
         self.node = LocalNode()
 
     async def watch(self) -> None:
-        """Raises LookupError."""
+        """Start the watch. Raises LookupError."""
         self.lines, self._writer = await self.node.open({"listen": NAME})
 
     async def next(self) -> Any:
         return json.loads(await asyncio.wait_for(self.lines.readline(), WAIT))
 
     async def end(self) -> None:
-        """The watch ends, with all connections."""
+        """End the watch and all connections."""
         await self.node.close()
 
 
@@ -66,15 +66,15 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[
 async def serve(path: Path, line: bytes) -> asyncio.Server:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(line)
-        assert await reader.read() == b"", "nobody asks it for a debugger"
+        assert await reader.read() == b"", "no client asks it for a debugger"
         writer.close()
 
     return await asyncio.start_unix_server(answer, str(path))
 
 
 def test_agents_are_found_once(play: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is no agent, or none that lives, is left alone."""
-    monkeypatch.setattr(relay_actor, "HELLO_TIMEOUT_S", 1.0)  # raydap-2 keeps the actor waiting for the end of a line.
+    """Sockets that belong to no agent, or to one that has ended, are ignored."""
+    monkeypatch.setattr(relay_actor, "HELLO_TIMEOUT_S", 1.0)  # raydap-2 never sends the end of its line.
     stale = [tmp_path / "raydap-6", tmp_path / "raydap-7", tmp_path / "raydap-call-1-1"]
     for path in stale:
         leave_socket(path)
@@ -127,7 +127,7 @@ def test_a_process_that_is_too_busy_to_answer_is_asked_again(
 def test_without_a_free_descriptor_a_call_waits(
     play: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The actor does not try again at once."""
+    """The actor waits before it tries again."""
     monkeypatch.setattr(private_listener, "ACCEPT_DELAY_S", 0.0)
     accept, failures = socket.socket.accept, 0
 
@@ -171,7 +171,7 @@ def test_a_call_waits_until_it_is_taken(play: Callable[..., None], tmp_path: Pat
     play(part)
 
 
-def test_the_end_of_the_watch_lets_callers_go_on_and_leaves_nothing(play: Callable[..., None], tmp_path: Path) -> None:
+def test_the_end_of_the_watch_releases_callers_and_leaves_nothing(play: Callable[..., None], tmp_path: Path) -> None:
     async def part(it: Play) -> None:
         await it.watch()
         reader, writer = await asyncio.open_unix_connection(str(tmp_path / NAME))
@@ -193,7 +193,7 @@ def test_one_of_two_nodes_with_one_folder_listens(play: Callable[..., None], tmp
         assert await it.next() == {"found": "{1}\n"}
         await other.watch()
         assert await other.next() == {"searched": True}, "the first one finds them"
-        # When the first has ended, the second takes over.
+        # When the first watcher has ended, the second one takes over.
         await it.end()
         assert await other.next() == {"found": "{1}\n"}
         await other.end()
@@ -277,7 +277,7 @@ def test_a_folder_with_a_long_path_is_an_answer(
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "no.such.host.invalid", "a..b", "x" * 300])
 def test_what_cannot_be_reached_is_an_answer(play: Callable[..., None], host: str) -> None:
-    """With RAY_DEBUG_POST_MORTEM=1 an actor that raises would become a paused worker."""
+    """With RAY_DEBUG_POST_MORTEM=1, an actor that raises would become a paused worker."""
 
     async def part(it: Play) -> None:
         with pytest.raises(LookupError, match=f"'refused': {host == '127.0.0.1'}"):
@@ -287,7 +287,7 @@ def test_what_cannot_be_reached_is_an_answer(play: Callable[..., None], host: st
 
 
 def test_it_is_no_worker_to_debug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a cluster that is prepared it has an agent. What that is like does not keep it from its work."""
+    """In a prepared cluster the actor has an agent. The actor ends it, and works even if that fails."""
     ours, theirs = socket.socketpair()
     (tmp_path / "raydap-1").touch()
     session = SimpleNamespace(connection=ours)

@@ -1,4 +1,4 @@
-"""The relay's process, with actors that live in it: what Ray does between them is the business of tests/ray."""
+"""The relay's process with actors in the same process. tests/ray tests the connections through Ray."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ WAIT = 30.0
 
 
 class Nodes:
-    """Every node has the same actor; that of the slow one is ready when `open` is set."""
+    """Nodes that share one actor. The actor of the node `slow` is ready when `open` is set."""
 
     def __init__(self) -> None:
         self.actor = LocalActor()
@@ -64,7 +64,7 @@ class Play:
         return reader, writer
 
     async def end(self) -> None:
-        """The hub has ended."""
+        """End the hub's side."""
         self.control.close()
         for writer in self._writers:
             writer.close()
@@ -80,14 +80,14 @@ class Play:
 
 
 async def settle() -> None:
-    """What was closed is gone after a few turns of the event loop."""
+    """Run a few turns of the event loop, so that closed connections are gone."""
     for _ in range(5):
         await asyncio.sleep(0)
 
 
 @pytest.fixture
 def play(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Play], Awaitable[None]]], None]:
-    """Plays a part; after it the relay has to end with the hub."""
+    """Return a function that plays a part, and checks that the relay ends with the hub."""
 
     def run(part: Callable[[Play], Awaitable[None]]) -> None:
         async def main() -> None:
@@ -103,7 +103,7 @@ def play(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Play], Awaitabl
 
 
 class Worker:
-    """What listens on a debug port. `came` gets each connection."""
+    """A listener on a debug port. `came` receives each connection."""
 
     def __init__(self) -> None:
         self.came: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Queue()
@@ -193,13 +193,13 @@ def test_why_there_is_no_connection(play: Callable[..., None]) -> None:
 
 
 class DyingActor(LocalActor):
-    """An actor that ends, as if it were killed, when it gets its first request."""
+    """An actor that dies when it gets its first request."""
 
     async def _take(self, frames: list[Any]) -> None:
         raise ConnectionError("the actor has died")
 
 
-def test_a_connection_is_opened_by_the_next_actor_if_one_ends_meanwhile(play: Callable[..., None]) -> None:
+def test_a_connection_is_opened_by_the_next_actor_if_one_ends_before(play: Callable[..., None]) -> None:
     async def part(it: Play) -> None:
         async with Worker() as worker:
             it.nodes.dying = Node(DyingActor())
@@ -211,8 +211,8 @@ def test_a_connection_is_opened_by_the_next_actor_if_one_ends_meanwhile(play: Ca
     play(part)
 
 
-def test_the_next_actor_is_never_the_one_that_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request that fails with its actor is resumed before the relay has forgotten the actor."""
+def test_an_ended_actor_is_never_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request that fails with its actor resumes before the relay has dropped the actor."""
 
     async def main() -> None:
         actors = [DyingActor(), LocalActor()]
@@ -232,13 +232,13 @@ def test_the_next_actor_is_never_the_one_that_has_ended(monkeypatch: pytest.Monk
 
 
 def test_nothing_is_dialled_for_a_hub_that_gave_up(play: Callable[..., None]) -> None:
-    """debugpy's adapter would not survive a connection that is closed again at once."""
+    """debugpy's adapter would not survive a connection that is closed at once."""
 
     async def part(it: Play) -> None:
         async with Worker() as worker:
             reader, writer = await it.ask(worker.port, "slow")
             writer.write_eof()
-            # When a later connection is up, the relay has heard of the end of the first.
+            # When a later connection is made, the relay has noticed the end of the first.
             await it.link(worker.port)
             it.nodes.open.set()
             assert await reader.read() == b""
@@ -247,12 +247,12 @@ def test_nothing_is_dialled_for_a_hub_that_gave_up(play: Callable[..., None]) ->
     play(part)
 
 
-def test_a_worker_that_does_not_read_delays_nobody(play: Callable[..., None]) -> None:
+def test_a_worker_that_does_not_read_delays_no_other(play: Callable[..., None]) -> None:
     async def part(it: Play) -> None:
         async with Worker() as worker:
             _, stuck = await it.link(worker.port)
             deaf, _ = await worker.came.get()
-            # asyncio's reader takes little, so the rest waits in this program and in the relay.
+            # asyncio's reader buffers little, so the rest waits in this program and in the relay.
             stuck.write(b"x" * CHUNK * MAX_UNREAD_CHUNKS * 20)
             _, writer = await it.link(worker.port)
             reader, _ = await worker.came.get()
@@ -271,7 +271,7 @@ def test_a_hub_that_reads_slowly_stops_the_worker(play: Callable[..., None]) -> 
             size = CHUNK * MAX_UNREAD_CHUNKS * 20
             writer.write(b"x" * size)
             draining = asyncio.ensure_future(writer.drain())
-            # Whole connections have come and gone: what can be on its way is.
+            # Twenty connections are made and closed, so that all data that can travel has arrived.
             for _ in range(20):
                 other, _ = await it.link(worker.port)
                 _, their_writer = await worker.came.get()

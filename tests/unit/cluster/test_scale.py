@@ -1,4 +1,4 @@
-"""A large cluster: how much of its dashboard's time raydap takes, and what is reported about lists that are cut."""
+"""A large cluster: raydap's share of its dashboard's time, and the reports about lists that Ray cuts."""
 
 import asyncio
 from collections import Counter
@@ -17,7 +17,7 @@ from raydap.errors import Code, Problem
 from support import virtual_time
 
 LIMIT = 10_000
-"""RAY_MAX_LIMIT_FROM_API_SERVER and RAY_MAX_LIMIT_FROM_DATA_SOURCE (ray/util/state/common.py)."""
+"""Ray's RAY_MAX_LIMIT_FROM_API_SERVER and RAY_MAX_LIMIT_FROM_DATA_SOURCE (ray/util/state/common.py)."""
 
 GCS_FILTERS = {
     ("workers", "num_paused_threads", "!="),
@@ -33,7 +33,7 @@ REQUEST_S, ROW_S = 0.003, 0.0001
 """Seconds that a dashboard needs for a request, and for each row that it reads."""
 
 _LONGEST_QUESTION_S = 3.0
-"""For the lists of all workers, tasks, actors and jobs."""
+"""The time for the lists of all workers, tasks, actors and jobs."""
 
 Rows = list[dict[str, Any]]
 
@@ -82,7 +82,7 @@ class LargeCluster:
         return await self._spend(listed, {"result": True, "msg": "", "data": {"result": body}})
 
     def _list(self, resource: str, filters: list[tuple[str, str, str]]) -> tuple[int, Rows]:
-        """Return the number of rows that the GCS sends to the dashboard, and the rows that the dashboard answers."""
+        """Return the number of rows that the GCS sends to the dashboard, and the rows of the dashboard's answer."""
         rows = self.lists[resource]
         for each in filters:
             if (resource, each[0], each[1]) in GCS_FILTERS or (resource, each[0], each[1] + each[2]) in GCS_FILTERS:
@@ -128,8 +128,10 @@ def _job(number: int) -> dict[str, Any]:
 
 
 def watch(monkeypatch: pytest.MonkeyPatch, cluster: LargeCluster, seconds: float) -> list[Event]:
-    """Watch all workers of the cluster for so many seconds, look up labels and an exit reason each minute, and return
-    the events."""
+    """Watch all workers of the cluster for this long; return the events.
+
+    Labels and an exit reason are looked up each minute.
+    """
     events: list[Event] = []
 
     async def resolve(*_: object) -> Location:
@@ -171,7 +173,7 @@ def test_a_large_cluster_spends_little_of_its_time_on_raydap(monkeypatch: pytest
 def test_each_list_that_is_cut_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
     events = watch(monkeypatch, LargeCluster(job_bytes=52_000), 300.0)
     assert sorted(event.text for event in events if isinstance(event, ListCut)) == [
-        "Ray lists at most 10,000 tasks, so some workers are shown without the task that they run.",
+        "Ray lists at most 10,000 tasks, so some workers are shown without their current task.",
         "Ray lists at most 10,000 workers, so raydap cannot report why some workers have ended.",
         "The list of all jobs has more than 64 MiB, so raydap cannot report how jobs have ended.",
     ]
@@ -183,7 +185,7 @@ def test_a_cluster_that_ray_lists_as_a_whole_has_no_such_report(monkeypatch: pyt
     cluster = LargeCluster(job_bytes=2000)
     cluster.lists["workers"] = cluster.lists["workers"][:9000]
     cluster.lists["tasks"] = cluster.lists["tasks"][:9000]
-    # Ray lists actors that are dead behind those that live.
+    # Ray lists dead actors after living ones.
     cluster.lists["actors"] = [{"state": "DEAD", "actor_id": f"a{number}"} for number in range(20_000)]
     events = watch(monkeypatch, cluster, 300.0)
     assert not [event for event in events if isinstance(event, ListCut)]

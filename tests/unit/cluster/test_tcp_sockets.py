@@ -1,4 +1,4 @@
-"""The list of this machine's TCP sockets, held against real ones."""
+"""The list of this machine's TCP sockets, compared with real sockets."""
 
 import os
 import socket
@@ -24,7 +24,7 @@ def test_a_socket_listens_until_it_is_closed(host: str) -> None:
         assert tcp_sockets.listening(tcp_sockets.read() or (), own, port) == TcpSocket(host, port, True, os.getuid())
 
 
-def test_who_is_connected_is_listed() -> None:
+def test_connections_are_listed() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         with socket.create_connection(("127.0.0.1", port)) as client, server.accept()[0]:

@@ -1,4 +1,4 @@
-"""What Ray's lists say of tasks that have not finished, and of what they need."""
+"""Unfinished tasks in Ray's lists, and the resources that they need."""
 
 import asyncio
 from typing import Any
@@ -27,7 +27,7 @@ TASK = {
 
 
 def read(**answers: Any) -> tuple[RayState, list[str]]:
-    """With these answers; also what was asked."""
+    """Read Ray's state from these answers; return it and the paths that were requested."""
 
     async def run() -> tuple[RayState, list[str]]:
         fake = FakeDashboard()
@@ -86,4 +86,4 @@ def test_a_dashboard_without_some_of_them() -> None:
 
 
 def test_no_dashboard() -> None:
-    assert "not reached" in asyncio.run(unfinished_work.read(None)).problem
+    assert "not connected to its dashboard" in asyncio.run(unfinished_work.read(None)).problem

@@ -28,7 +28,7 @@ def debuggee(plain_debugpy: Callable[[str], Debuggee]) -> Debuggee:
 
 @pytest.fixture
 def client(debuggee: Debuggee, children: ExitStack) -> Client:
-    """Not by `connect_to`, which holds all that is received against the schema: debugpy has events of its own."""
+    """Return a client that does not check messages against the schema, because debugpy sends events of its own."""
     return children.enter_context(Client.connect(debuggee.host, debuggee.port))
 
 
@@ -67,7 +67,7 @@ def test_a_wait_that_ends_without_the_event_lists_the_events_so_far(client: Clie
 
 
 def test_an_event_is_handed_out_once(client: Client) -> None:
-    client.start_session("attach", {"justMyCode": False})  # This took the event already.
+    client.start_session("attach", {"justMyCode": False})  # This has taken the event.
     with pytest.raises(TimeoutError):
         client.wait_event("initialized", timeout=0.01)
 

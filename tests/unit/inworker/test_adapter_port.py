@@ -1,4 +1,4 @@
-"""Whether Ray's breakpoint() has started an adapter. Ray's own answer can end the process, so it is seldom asked."""
+"""Whether Ray's breakpoint() has started an adapter. Ray's own function can end the process, so it is rarely called."""
 
 import sys
 from types import SimpleNamespace
@@ -11,7 +11,7 @@ from raydap.inworker.agent import adapter_port
 
 
 class Worker:
-    """Ray's global worker. `asked`: it was asked for the port."""
+    """Ray's global worker. `asked` becomes True when its port is read."""
 
     def __init__(self, connected: bool) -> None:
         self.connected = connected

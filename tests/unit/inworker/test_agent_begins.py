@@ -1,4 +1,4 @@
-"""What an agent does when its process begins (inworker/agent.py)."""
+"""The start of an agent when its process starts (inworker/agent.py)."""
 
 import threading
 from contextlib import closing
@@ -17,13 +17,13 @@ WAIT = 30.0
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The raydaps that the agent has called."""
+    """Return the raydaps that the agent has called."""
     made: list[str] = []
     monkeypatch.setattr(agent, "call_raydaps", lambda call, folder, raydap, wait: made.append(raydap))
     return made
 
 
-def test_a_raydap_that_finds_the_socket_at_once_is_told_it(
+def test_a_raydap_that_finds_the_socket_at_once_gets_its_path(
     calls: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started = Agent(str(tmp_path), {"worker_id": "w1"}, "")
@@ -36,7 +36,7 @@ def test_a_raydap_that_finds_the_socket_at_once_is_told_it(
 
 
 class Waited(threading.Event):
-    """Says when somebody waits for it."""
+    """An event that sets `waits` when a thread waits for it."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -12,7 +12,7 @@ FOLDER = str(resources.files("raydap.inworker"))
 
 
 def test_each_module_is_run_after_those_that_it_imports() -> None:
-    """No finder of the process knows them."""
+    """No finder of the process knows these modules."""
     found = find_modules(FOLDER)
     run: list[str] = []
     for name in (*found.idle, *found.rest, *found.driver):

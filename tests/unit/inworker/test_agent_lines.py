@@ -30,7 +30,7 @@ class Endless(threading.Event):
 
 @pytest.fixture
 def raydap() -> Iterator[int]:
-    """The pid of a process that waits for its end."""
+    """Yield the pid of an idle process."""
     command = [sys.executable, "-c", "print('up', flush=True); input()"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -51,7 +51,7 @@ def test_a_stopped_raydap_is_not_waited_for(raydap: int) -> None:
     assert event.waits == 0
 
 
-def test_a_raydap_that_is_stopped_meanwhile_is_waited_for_no_longer(raydap: int) -> None:
+def test_a_raydap_that_is_stopped_during_the_wait_is_waited_for_no_longer(raydap: int) -> None:
     class StopsIt(Endless):
         def wait(self, timeout: float | None = None) -> bool:
             stop(raydap)

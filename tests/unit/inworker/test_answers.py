@@ -1,4 +1,4 @@
-"""A command that fails answers its request; with a stand-in for pydevd's debugger."""
+"""A command that fails still answers its request. pydevd's debugger is a stand-in."""
 
 import sys
 from types import ModuleType, SimpleNamespace

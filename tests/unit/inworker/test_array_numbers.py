@@ -1,4 +1,4 @@
-"""What is said of arrays of numpy, pandas and pyarrow, in this process; tests/inworker asks for it in workers."""
+"""Descriptions of numpy, pandas and pyarrow arrays in this process. tests/inworker gets them from workers."""
 
 import math
 import subprocess
@@ -39,7 +39,7 @@ def test_places_count() -> None:
     for kind in ("f8", "f4", "u1", "?"):
         one, other = (numpy.array(each, kind) for each in ([1, 0, 0, 1], [0, 1, 1, 0]))
         assert summary(one)["hash"] != summary(other)["hash"]
-    # Two elements of another sign.
+    # Each array has two negative elements, at other places.
     signs = [numpy.ones(5000, "f4") for _ in range(4)]
     for number, each in enumerate(signs):
         each[[number, 4000 + number]] = -1
@@ -62,7 +62,7 @@ def test_an_array_that_takes_too_long_is_looked_at_in_part() -> None:
     assert 0 < found["sampled"] < 1
     assert found["hash"] == ""
     assert found["places"] == summary(array)["places"] != ""
-    # The end is one of the places.
+    # The last element is one of the compared places.
     array[3999, 999] += 1
     assert summary(array, seconds=0)["places"] != found["places"]
 
@@ -131,11 +131,11 @@ def test_pandas() -> None:
     assert numbers(summary(table.x)) == (1, 3, 2, 1, 1, 0)
     for kind in ("Int64", "Float64"):
         assert numbers(summary(pandas.Series(pandas.array([1, None, 3], dtype=kind)))) == (1, 3, 2, 1, 1, 0)
-    assert summary(pandas.Series([[1], {}]))["type"] == "Series"  # What pandas itself cannot compare.
+    assert summary(pandas.Series([[1], {}]))["type"] == "Series"  # pandas itself cannot compare these values.
     assert summary(pandas.DataFrame())["shape"] == [0, 0]
     large = pandas.DataFrame({"x": range(2_000_000), "y": 0.5})
     found = summary(large)
-    # All numbers count, but only some rows are compared.
+    # The numbers are those of all rows, but only some rows are compared.
     assert (found["max"], found["sampled"], found["hash"], len(found["places"])) == (1_999_999, 1.0, "", 16)
     assert 0 < summary(large, seconds=0)["sampled"] < 1
 

@@ -1,4 +1,4 @@
-"""The texts that are sent and read; what they do in a worker is for tests/inworker."""
+"""The texts that the core sends, and the answers that it reads. tests/inworker runs the texts in workers."""
 
 import ast
 import contextlib
@@ -44,7 +44,7 @@ def test_each_is_one_expression_in_one_line_of_plain_text(expression: str) -> No
 
 @pytest.mark.parametrize("module", sorted(path.stem for path in Path(calls.__file__).parent.glob("*.py")))
 def test_older_pythons_can_read_what_is_sent(module: str) -> None:
-    """Before Python 3.12 no text with quotes stands inside of an f-string."""
+    """Before Python 3.12, an expression in an f-string cannot contain a string with the same quotes."""
     for node in ast.walk(ast.parse(calls._source(module))):
         if isinstance(node, ast.FormattedValue):
             texts = [inner for inner in ast.walk(node.value) if isinstance(inner, ast.Constant | ast.JoinedStr)]
@@ -81,7 +81,7 @@ def test_all_are_different_and_what_is_sent_often_is_short() -> None:
     assert max(map(len, STACKS)) < 9_000
     assert max(map(len, REPL[2:])) < 100
     assert max(map(len, QUERIES)) < 1_900
-    # `enter`, once for each attach: text, and what it compiles to, which Python 3.11 makes the longest.
+    # `enter` is sent once for each attach, as text and as compiled code, which is longest in Python 3.11.
     assert max(map(len, REPL)) < 64 * 1024
 
 
@@ -119,9 +119,9 @@ def test_what_is_sent_needs_nothing_of_this_package_and_no_newer_python(source: 
         *("debugpy", "debugpy.server", "pydevd"),
         *(module for module in modules if module.startswith(("_pydevd_bundle", "_pydevd_sys_monitoring"))),
     }
-    # Python 3.12 and newer write an f-string inside another one as older ones cannot read it.
+    # Python 3.12 and later write a nested f-string in a form that older versions cannot read.
     assert not any(isinstance(node, ast.JoinedStr) for node in nodes)
-    # The files are one namespace there.
+    # In the worker, the files share one namespace.
     names = [node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
     for node in tree.body:
         if isinstance(node, ast.Assign | ast.AnnAssign):

@@ -1,4 +1,4 @@
-"""The changes to a debugger object are undone; with a stand-in for pydevd's."""
+"""The changes to pydevd's debugger object can be undone. The object is a stand-in."""
 
 import socket
 import struct
@@ -14,7 +14,7 @@ from raydap.inworker.stuck_adapter import SEND_TIMEOUT_S
 
 HITS = ("handle_breakpoint_condition", "handle_breakpoint_expression")
 FILES = ("_internal_get_file_type", "get_file_type", "apply_files_filter", "in_project_scope")
-"""Of traced_files.py."""
+"""The functions that traced_files.py replaces."""
 
 
 class Factory:
@@ -46,13 +46,13 @@ class Debugger:
 
 
 def try_import_debugpy() -> str:
-    """Stands in for the function of Ray that is overridden."""
+    """Stand in for the function of Ray that is overridden."""
     return "debugpy"
 
 
 @pytest.fixture
 def ray(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stand-ins for what is imported, in a Ray worker that has opened its debug port."""
+    """Replace the modules that are imported in a Ray worker whose debug port is open."""
     ray: Any = SimpleNamespace(_private=SimpleNamespace(worker=SimpleNamespace(global_worker=SimpleNamespace())))
     ray.util = SimpleNamespace(debugpy=SimpleNamespace(debugger_port_lock=None, _try_import_debugpy=try_import_debugpy))
     for name, names in {
@@ -72,7 +72,7 @@ def ray(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, name, module)
     vars(sys.modules["pydevd"]).update(__file__="/pydevd/pydevd.py", _CACHE_FILE_TYPE={})
     monkeypatch.setitem(sys.modules, "ray", ray)
-    # Another test may have imported the real one, whose worker this is not (actor_threads.py).
+    # Another test may have imported the real module, which expects the real worker (actor_threads.py).
     monkeypatch.delitem(sys.modules, "ray._private.function_manager", raising=False)
     monkeypatch.setitem(sys.modules, "ray.util.debugpy", ray.util.debugpy)
 
@@ -82,7 +82,7 @@ def test_all_is_undone_but_for_stops_without_a_client() -> None:
     debugger: Any = Debugger()
     before = dict(vars(debugger))
     Changes(debugger).enter(True)
-    Changes(debugger).enter(True)  # As in a worker that was lost and is attached again.
+    Changes(debugger).enter(True)  # This happens in a worker that was lost and is attached again.
     assert debugger.stop_on_unhandled_exception == debugger.raydap.post_mortem._stop
     always = {"raydap", "set_suspend", "_do_wait_suspend", "post_method_as_internal_command", *HITS}
     always |= {"do_stop_on_unhandled_exception", *FILES}
@@ -135,5 +135,5 @@ def test_the_function_of_ray_is_overridden_once_and_does_what_it_did_in_the_work
     assert overridden() == "debugpy"
     Changes(debugger).enter(True)
     debugger.raydap.leave(True)
-    # A child that begins later must not wait for ever.
+    # A child that starts later must not wait forever.
     assert functions["_try_import_debugpy"] is overridden

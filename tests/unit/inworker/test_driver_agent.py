@@ -1,4 +1,4 @@
-"""When a driver goes on after `ray.init`, if its cluster has other nodes."""
+"""When a driver continues after `ray.init`, if its cluster has other nodes."""
 
 import json
 import socket
@@ -16,7 +16,7 @@ WAIT = 30.0
 
 
 class Raydap:
-    """One that listens in the folder of sockets."""
+    """A raydap that listens in the folder of sockets."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self.path = str(folder / name)
@@ -27,7 +27,7 @@ class Raydap:
         self.connections: list[socket.socket] = []
 
     def take(self) -> tuple[dict[str, object], socket.socket]:
-        """What a driver has said, and the connection to it."""
+        """Return a driver's message, and the connection to the driver."""
         connection, _ = self.listener.accept()
         connection.settimeout(WAIT)
         self.connections.append(connection)
@@ -37,8 +37,8 @@ class Raydap:
 
 @pytest.fixture
 def driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
-    """What `ray` is in it. The folder of sockets is in `tmp_path`."""
-    # Only tests that set a time can see the end of it.
+    """Return a stand-in for `ray` in the driver. The folder of sockets is in `tmp_path`."""
+    # Only a test that sets a timeout itself may run into it.
     for name in ("TAKEN_TIMEOUT_S", "NODES_TIMEOUT_S"):
         monkeypatch.setattr(driver_agent, name, 10 * WAIT)
     (tmp_path / "sockets").mkdir()
@@ -84,7 +84,7 @@ def test_it_waits_until_all_raydaps_listen_on_all_nodes(raydaps: list[Raydap]) -
     assert goes_on(waiting)
 
 
-def test_one_that_knows_its_raydap_tells_no_other(raydaps: list[Raydap]) -> None:
+def test_a_driver_that_has_its_raydap_calls_no_other(raydaps: list[Raydap]) -> None:
     """A raydap that has nothing to do closes the connection at once."""
     waiting = start(raydaps[0].path)
     said, connection = raydaps[0].take()
@@ -101,14 +101,14 @@ def test_a_raydap_that_hangs_is_not_waited_for(raydaps: list[Raydap], monkeypatc
     assert goes_on(start())
 
 
-def test_a_dead_raydap_keeps_nobody_from_the_others(raydaps: list[Raydap]) -> None:
+def test_a_dead_raydap_does_not_keep_the_driver_from_the_others(raydaps: list[Raydap]) -> None:
     raydaps[0].listener.close()
     waiting = start()
     raydaps[1].take()[1].close()
     assert goes_on(waiting)
 
 
-def test_it_does_not_wait_for_ever(raydaps: list[Raydap], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_does_not_wait_forever(raydaps: list[Raydap], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver_agent, "NODES_TIMEOUT_S", 0.01)
     waiting = start()
     for raydap in raydaps:
@@ -117,7 +117,7 @@ def test_it_does_not_wait_for_ever(raydaps: list[Raydap], monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("path", ["", "/nowhere/raydap"])
-def test_without_a_raydap_it_goes_on(driver: SimpleNamespace, path: str) -> None:
+def test_without_a_raydap_it_continues(driver: SimpleNamespace, path: str) -> None:
     assert goes_on(start(path))
 
 

@@ -1,4 +1,4 @@
-"""The functions that answer questions about files, as they are; tests/inworker asks them in workers."""
+"""The functions that answer questions about files, called directly. tests/inworker calls them in workers."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A look at a frame keeps nothing alive, and changes nothing for the program."""
+"""Reading the variables of a frame keeps no object alive, and does not change the program."""
 
 import asyncio
 import gc
@@ -99,7 +99,7 @@ def coroutine(look: Look) -> "weakref.ref[Batch]":
 
 @pytest.mark.parametrize("loop", [plain, with_closure, generator, generator_from_inside, coroutine])
 def test_nothing_is_kept_alive(loop: Loop) -> None:
-    """Not even until Python looks for garbage."""
+    """Objects must be freed even without a run of the garbage collector."""
     gc.disable()
     try:
         assert loop(look)() is None
@@ -158,7 +158,7 @@ def test_the_dictionary_that_the_program_got_from_locals_is_its_own() -> None:
 
 @pytest.mark.parametrize("event", ["call", "line", "exception", "return"])
 def test_a_program_that_is_traced_keeps_its_variables(event: str) -> None:
-    """A look of another thread while the trace function runs. Python then writes the copy of the variables back."""
+    """Another thread reads variables while the trace function runs. Then Python writes its copy of them back."""
     looked = []
 
     def traced(number: int) -> list[int]:

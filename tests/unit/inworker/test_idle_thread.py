@@ -1,4 +1,4 @@
-"""The thread of an idle agent, which runs while Python may end."""
+"""The thread of an idle agent, which still runs when Python exits."""
 
 import dis
 
@@ -8,7 +8,7 @@ from raydap.inworker.agent_socket import AgentSocket
 
 
 def test_it_waits_without_importing_anything() -> None:
-    """Python ends threads at its own end. If that is in the middle of an import, it crashes, or waits forever."""
+    """Python ends threads when it exits. If a thread is in the middle of an import, Python crashes or waits forever."""
     waits = (Agent._accept, AgentSocket.accept, AgentSocket._check, AgentSocket._is_ours, AgentSocket._present)
     for function in waits:
         assert not [each.argval for each in dis.get_instructions(function) if each.opname == "IMPORT_NAME"]

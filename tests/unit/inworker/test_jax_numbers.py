@@ -1,4 +1,4 @@
-"""What is said of arrays of jax, in a process that has four devices."""
+"""Descriptions of jax arrays, in a process with four devices."""
 
 import json
 import os
@@ -54,7 +54,7 @@ def test_kinds_of_elements(jax: Any, dtype: str) -> None:
     array = (jax.numpy.arange(2000) % 2).astype(dtype)
     mean, std = (0.25, pytest.approx(0.4330127)) if dtype == "complex64" else (0.5, 0.5)
     assert numbers(summary(array)) == (0, 1, mean, std, 0, 0)
-    if dtype != "int4":  # It has no bits of its own to be taken for others.
+    if dtype != "int4":  # An int4 has no bits of its own that could be read as another type.
         found = WORKER.compiled_numbers(jax, [array], float("inf"))
         assert numbers(found) == (0, 1, mean, std, 0, 0)
         turned = WORKER.compiled_numbers(jax, [array[::-1]], float("inf"))
@@ -74,11 +74,11 @@ def test_what_has_no_numbers_says_why(jax: Any) -> None:
     donated = jax.numpy.ones(2000)
     jax.jit(lambda array: array + 1, donate_argnums=0)(donated)
     for each in (deleted, number, donated):
-        assert (summary(each)["reason"], summary(each)["hash"]) == ("it is deleted", "")
+        assert (summary(each)["reason"], summary(each)["hash"]) == ("it was deleted", "")
     key, keys = jax.random.key(0), jax.random.split(jax.random.key(0), 2000)
     assert summary(key)["hash"] == summary(jax.random.key(0))["hash"] != summary(jax.random.key(1))["hash"]
     assert (summary(keys)["dtype"], summary(keys)["min"], summary(keys)["sampled"]) == ("key<fry>", None, 1.0)
-    # The text of these leaves out what is in the middle.
+    # The text of such an array leaves out its middle.
     assert summary(keys)["hash"] != summary(keys.at[1000].set(keys[0]))["hash"]
 
 
@@ -94,7 +94,7 @@ def test_an_array_that_is_not_computed_yet_is_not_waited_for_long() -> None:
         WORKER.check_jax(Pending(), 0.0)
 
 
-def test_a_traced_function_is_left_as_it_is(jax: Any) -> None:
+def test_a_traced_function_is_unchanged(jax: Any) -> None:
     outer, key = jax.numpy.arange(6000.0), jax.random.key(0)
     seen: list[Any] = []
 

@@ -1,4 +1,4 @@
-"""What stands in for the program of a submitted job, in a process of its own as Ray starts it."""
+"""The program that starts in place of a submitted job's program, in a process started as Ray does."""
 
 import json
 import os
@@ -36,7 +36,7 @@ class Job:
         (folder / "program.py").write_text(PROGRAM)
 
     def run(self, *program: str, session: str = "session_1", **environ: str) -> tuple[dict[str, Any], str]:
-        """What the program says, and the standard error."""
+        """Run a program; return the object that it prints, and its standard error."""
         command = shlex.join(prepared_job.command(sys.executable, program))
         config = {
             "runtime_env": {},
@@ -68,7 +68,7 @@ def test_it_knows_its_raydap(job: Job) -> None:
     assert said["name"] == "__main__"
     assert (said["calls"], said["folder"]) == ("raydap-call-7", str(job.sockets))
     assert errors == ""
-    # Nothing of raydap's is left in its environment, in the job's metadata, or on the disk but the agent's socket.
+    # Only the agent's socket is left of raydap in the environment, the job's metadata and on the disk.
     left = said["environ"]
     assert (left["RAYDAP_AGENT"], left["PYTHONPATH"]) == (None, None)
     assert json.loads(left["RAY_JOB_CONFIG_JSON_ENV_VAR"])["metadata"] == {"theirs": "1"}

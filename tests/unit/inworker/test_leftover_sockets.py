@@ -1,4 +1,4 @@
-"""The sockets that processes leave when they end."""
+"""The sockets that processes leave behind when they end."""
 
 import os
 import socket
@@ -13,7 +13,7 @@ from raydap.inworker.leftover_sockets import CHECKED, remove_if_ended, remove_so
 from support.agents import leave_socket
 
 HIGHEST_PID = 2**22
-"""The kernel gives no higher number (proc(5), pid_max)."""
+"""The kernel gives no higher pid (proc(5), pid_max)."""
 
 
 def test_few_remain_however_many_processes_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What a worker counts and tells of a watched line, without a debugger."""
+"""The counts and reports of a watched line in a worker, without a debugger."""
 
 import json
 import math
@@ -22,9 +22,9 @@ def sent() -> list[str]:
 
 @pytest.fixture
 def hits(sent: list[str], monkeypatch: pytest.MonkeyPatch) -> LineHits:
-    """`value_text` is in the same module in a worker."""
+    """Return a LineHits that sends to `sent`. In a worker, `value_text` is in the same module."""
     monkeypatch.setattr(line_hits, "value_text", repr)
-    monkeypatch.setattr(LineHits, "_tell_later", lambda self: None)
+    monkeypatch.setattr(LineHits, "_flush_later", lambda self: None)
     return LineHits(sent.append)
 
 
@@ -70,13 +70,13 @@ def test_a_condition_is_the_users(hits: LineHits, sent: list[str]) -> None:
     assert told(sent[-1])["hits"] == 1
 
 
-def test_a_condition_that_fails_is_told_and_stops_nobody(hits: LineHits, sent: list[str]) -> None:
+def test_a_condition_that_fails_is_reported_and_stops_no_thread(hits: LineHits, sent: list[str]) -> None:
     assert not any(hits.stops(1, MARK, "missing > 1", {}, {}) for _ in range(5))
     assert told(sent[0])["error"] == "NameError: name 'missing' is not defined"
     assert (told(sent[0])["hits"], told(sent[0])["failed"]) == (0, 1)
 
 
-def test_values_between_two_messages_are_told_together(hits: LineHits, clock: list[float]) -> None:
+def test_values_between_two_messages_are_sent_together(hits: LineHits, clock: list[float]) -> None:
     first = told(hits.message(1, MARK, "x", {}, {"x": 1}))
     assert (first["count"], first["low"], first["high"], first["last"]) == (1, 1.0, 1.0, 1.0)
     for value in (5, -2.5, math.nan, math.inf, True):
@@ -98,22 +98,22 @@ def test_values_between_two_messages_are_told_together(hits: LineHits, clock: li
     }
 
 
-def test_what_is_untold_of_a_quiet_line_is_told(hits: LineHits, sent: list[str], clock: list[float]) -> None:
+def test_pending_values_of_a_quiet_line_are_sent(hits: LineHits, sent: list[str], clock: list[float]) -> None:
     assert hits.message(1, MARK, "x", {}, {"x": 1})
     assert not hits.message(1, MARK, "x", {}, {"x": 2})
     assert [hits.stops(2, MARK, "", {}, {}) for _ in range(5)] == [True, True, True, True, False]
     sent.clear()
-    assert hits.tell_quiet()
+    assert hits.flush_idle()
     assert sent == []
     clock[0] += line_hits.QUIET_S
-    assert not hits.tell_quiet()
+    assert not hits.flush_idle()
     assert [(told(each)["line"], told(each)["hits"]) for each in sent] == [(1, 2), (2, 5)]
     clock[0] += line_hits.QUIET_S
-    assert not hits.tell_quiet()
+    assert not hits.flush_idle()
     assert len(sent) == 2
 
 
-def test_a_thread_tells_it_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_thread_sends_them_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: Queue[str] = Queue()
     monkeypatch.setattr(line_hits, "value_text", repr)
     hits = LineHits(sent.put)
@@ -126,7 +126,7 @@ def test_a_thread_tells_it_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not [thread for thread in threading.enumerate() if thread.name == "raydap"]
 
 
-def test_a_line_that_is_hit_for_long_tells_less_often(hits: LineHits, clock: list[float]) -> None:
+def test_a_line_that_is_hit_for_long_reports_less_often(hits: LineHits, clock: list[float]) -> None:
     messages = 0
     for _ in range(100_000):
         clock[0] += 0.5
@@ -156,7 +156,7 @@ def test_what_is_a_number(hits: LineHits, value: object, last: float | None, tex
     assert found["text"] == text or isinstance(value, int)
 
 
-def test_an_expression_that_fails_is_told(hits: LineHits) -> None:
+def test_an_expression_that_fails_is_reported(hits: LineHits) -> None:
     found = told(hits.message(1, MARK, "1 /\n 0", {}, {}))
     assert (found["error"], found["failed"], found["count"]) == ("ZeroDivisionError: division by zero", 1, 0)
     assert told(hits.message(2, MARK, "float(x)", {}, {"x": Broken()}))["error"].startswith("RuntimeError")

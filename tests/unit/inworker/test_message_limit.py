@@ -1,4 +1,4 @@
-"""How long messages are shortened and split; with a stand-in for pydevd's writer and its commands."""
+"""Long messages are shortened and split. pydevd's writer and commands are stand-ins."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ ANSWER = {"type": "response", "request_seq": 7, "success": True, "command": "eva
 
 
 class Command:
-    """As pydevd's NetCommand."""
+    """Stands in for pydevd's NetCommand."""
 
     def __init__(self, kind: int, seq: int, message: dict[str, Any], is_json: bool) -> None:
         assert is_json
@@ -32,7 +32,7 @@ class Writer:
 
 
 def sent(message: dict[str, Any]) -> tuple[MessageLimit, list[dict[str, Any]]]:
-    """What goes out for a message of pydevd."""
+    """Send a message as pydevd does; return the limit and the messages that go out."""
     writer = Writer()
     limit = MessageLimit(writer)
     limit.override()
@@ -75,12 +75,12 @@ def test_many_strings_are_cut_until_all_fit() -> None:
 
 
 def test_an_answer_with_too_many_parts_is_a_failure() -> None:
-    # The names of keys are never cut. Long ones fill the message with fewer parts than an answer of pydevd would need.
+    # Names of keys are never cut. Long names fill the message with fewer parts than pydevd's own answers would need.
     frames = [{"id": number, "name": "work", "x" * 1000: 0} for number in range(LIMIT // 1000)]
     _, (message,) = sent({**ANSWER, "command": "stackTrace", "body": {"stackFrames": frames}})
     assert message["success"] is False
     assert (message["request_seq"], message["command"], message["body"]) == (7, "stackTrace", {})
-    assert message["message"].startswith("The answer is too long to be shown: ")
+    assert message["message"].startswith("The response is too long to show: ")
 
 
 def test_a_failure_stays_one() -> None:

@@ -11,7 +11,7 @@ from raydap.inworker.private_sockets import listen_privately, peer_is_trusted, p
 from support.agents import leave_socket
 
 
-def test_it_takes_the_place_of_one_that_was_left(tmp_path: Path) -> None:
+def test_it_takes_the_place_of_a_leftover_socket(tmp_path: Path) -> None:
     path = leave_socket(tmp_path / "raydap-7")
     with socket.socket(socket.AF_UNIX) as listening, socket.socket(socket.AF_UNIX) as client:
         listen_privately(listening, str(path), 1)
@@ -31,7 +31,7 @@ def test_nothing_is_left_where_it_cannot_listen(tmp_path: Path) -> None:
 
 
 def test_no_path_that_fits_is_too_long(tmp_path: Path) -> None:
-    """The name for a moment is no longer than the shortest name of an agent."""
+    """The temporary name is no longer than the shortest name of an agent."""
     folder = tmp_path / ("x" * (107 - len(os.fsencode(tmp_path)) - len("//raydap-7")))
     folder.mkdir()
     path = folder / "raydap-7"

@@ -1,4 +1,4 @@
-"""Which raydap a process calls when it begins."""
+"""The raydap that a process calls when it starts."""
 
 import socket
 import sys
@@ -14,7 +14,7 @@ from raydap.inworker.raydap_calls import call_raydaps, skip_post_mortem_alone
 
 
 class Calls:
-    """Raydaps by the names of their sockets: whether each wants to debug; None if it was killed."""
+    """Stands in for raydaps, given by socket name: whether each wants to debug, or None if it was killed."""
 
     def __init__(self, folder: Path, **raydaps: bool | None) -> None:
         self.folder = folder
@@ -56,7 +56,7 @@ def test_what_a_killed_raydap_has_left_is_removed(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["plasma_store", "raydap-17", "raydap-call-2-1"]
 
 
-def test_nobody_is_there(tmp_path: Path) -> None:
+def test_no_raydap_answers(tmp_path: Path) -> None:
     def unreachable(path: str) -> bool:
         raise PermissionError
 
@@ -67,7 +67,7 @@ def test_nobody_is_there(tmp_path: Path) -> None:
 
 
 def test_a_raydap_on_another_machine_is_called_through_its_relay(tmp_path: Path) -> None:
-    """Also one that comes a moment later. Nobody else is asked."""
+    """The socket of the relay may also appear a moment later. No other raydap is called."""
     calls = Calls(tmp_path, raydap_call_1_1=True, raydap_call_2_1=True)
     far = "/on/another/machine/raydap-call-2-1"
     assert call_raydaps(calls, str(tmp_path), far) == str(tmp_path / "raydap-call-2-1")
@@ -77,7 +77,9 @@ def test_a_raydap_on_another_machine_is_called_through_its_relay(tmp_path: Path)
     assert calls.called == ["raydap-call-2-1"] * 4
 
 
-def test_a_relay_that_does_not_come_keeps_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relay_that_does_not_come_does_not_keep_a_process_from_other_raydaps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(raydap_calls, "RELAY_TIMEOUT_S", 0.1)
     calls = Calls(tmp_path, raydap_call_1_1=True)
     calls.raydaps["raydap-call-2-1"] = True

@@ -12,7 +12,7 @@ from raydap.inworker.forked_children import stop_in_forked_children
 
 @pytest.mark.parametrize("overrides", [(0, 1), (1, 0)], ids=["agent first", "adapter first"])
 def test_sessions_do_not_pile_up_overrides(overrides: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each breakpoint() would call all of them, and each keeps the functions of its session."""
+    """Otherwise each breakpoint() would call all of them, and each would keep the functions of its session."""
     ray_debugpy: Any = ModuleType("ray.util.debugpy")
     ray_debugpy._try_import_debugpy = lambda: "Ray's"
     ray: Any = ModuleType("ray")

@@ -1,4 +1,4 @@
-"""How the agent gets into the workers of a driver, without Ray: the runtime_env, and what runs in the worker."""
+"""How the agent gets into the workers of a driver, without Ray: the runtime_env, and the code in the worker."""
 
 import importlib.util
 import json
@@ -30,7 +30,7 @@ def setup(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> DriverSetup:
 
 @pytest.fixture
 def no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The module that set_up adds goes again."""
+    """Remove the module that set_up adds, after the test."""
     monkeypatch.setitem(sys.modules, "_raydap_agent", ModuleType("_raydap_agent"))
     CALLED.clear()
 
@@ -44,7 +44,7 @@ def users_setup() -> None:
 
 
 class Ray:
-    """Its `init` looks at the environment as Ray's does, and gives what the hook made and what children would get."""
+    """Stands in for Ray: `init` calls the hook in the environment, and returns its result and what children inherit."""
 
     @staticmethod
     def init(runtime_env: dict[str, Any] | None = None) -> tuple[dict[str, Any] | None, str | None]:
@@ -68,7 +68,7 @@ class Nameless:
 
 @pytest.mark.parametrize("hook", [0, 5, ["their.hook"], Nameless()])
 def test_a_setup_hook_that_ray_refuses_is_given_to_ray(setup: DriverSetup, hook: Any) -> None:
-    """Behind ours it would fail in each worker, or even run."""
+    """Called after raydap's hook, it would fail in each worker, or even run."""
     given = {"worker_process_setup_hook": hook}
     assert setup.prepared(given) == given
 
@@ -93,7 +93,7 @@ def test_the_hook_of_a_job_stays_alone(
     runtime_env: dict[str, Any],
     job: dict[str, Any] | None,
 ) -> None:
-    """Ray would refuse a second one, and the program would end."""
+    """Ray would refuse a second hook, and the program would end."""
     monkeypatch.setenv("RAY_JOB_CONFIG_JSON_ENV_VAR", json.dumps({"runtime_env": job, "metadata": {}}))
     assert setup.prepared(runtime_env) == runtime_env
     (line,) = capsys.readouterr().err.splitlines()
@@ -109,7 +109,7 @@ def test_other_jobs_have_the_agent(
 
 
 def test_the_workers_need_no_module_of_ours(setup: DriverSetup) -> None:
-    """Ray pickles the hook; what it names by reference has to be there."""
+    """Ray pickles the hook. Modules that it refers to by name must exist in the worker."""
     assert (
         b"raydap.inworker" not in pickle.dumps(setup.prepared({})["worker_process_setup_hook"]).split(b"def set_up")[0]
     )
@@ -138,7 +138,7 @@ def test_the_users_own_hook_is_called_and_stays(setup: DriverSetup, monkeypatch:
 
 
 def test_a_function_that_uses_init_is_pickled_by_its_name(setup: DriverSetup, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a worker that name is Ray's own function, or one that is prepared there."""
+    """In a worker, that name is Ray's own function, or a function that is prepared there."""
     module = ModuleType("ray.made_up_worker")
     exec("def init(): pass", vars(module))
     monkeypatch.setitem(sys.modules, "ray", ModuleType("ray"))
@@ -153,7 +153,7 @@ def test_a_function_that_uses_init_is_pickled_by_its_name(setup: DriverSetup, mo
 def test_init_succeeds_though_our_files_are_gone(
     setup: DriverSetup, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As in a process that lives longer than the driver of its job."""
+    """A process that outlives the driver of its job is in this situation."""
     setup.folder = str(tmp_path / "gone")
     ray: Any = SimpleNamespace(init=Ray.init)
     setup.wrap_init(ray)
@@ -176,7 +176,7 @@ def test_an_init_that_fails_leaves_nothing_behind(setup: DriverSetup) -> None:
 
 @pytest.mark.parametrize("is_run", [True, False])
 def test_a_program_of_uv_run_has_both_hooks(setup: DriverSetup, monkeypatch: pytest.MonkeyPatch, is_run: bool) -> None:
-    """Ray calls no other hook than its own there."""
+    """There, Ray calls only its own hook."""
     constants, uv = ModuleType("constants"), ModuleType("uv")
     vars(constants)[UV] = True
     command = ["uv", "run"] if is_run else None
@@ -200,10 +200,10 @@ def test_a_program_of_uv_run_has_both_hooks(setup: DriverSetup, monkeypatch: pyt
 
 
 @pytest.mark.parametrize(("mode", "lines"), [(0, 1), (None, 0)])
-def test_a_ray_that_does_not_call_the_hook_is_told_of(
+def test_a_ray_that_does_not_call_the_hook_is_reported(
     setup: DriverSetup, capsys: pytest.CaptureFixture[str], mode: int | None, lines: int
 ) -> None:
-    """A breakpoint would be skipped in silence. A client of `ray://` starts no workers itself."""
+    """Breakpoints would be skipped silently. A client of `ray://` starts no workers, and gets no warning."""
     worker = SimpleNamespace(global_worker=SimpleNamespace(mode=mode))
     ray: Any = SimpleNamespace(init=dict, SCRIPT_MODE=0, _private=SimpleNamespace(worker=worker))
     setup.wrap_init(ray)
@@ -222,7 +222,7 @@ def test_ray_is_wrapped_as_it_is_imported(setup: DriverSetup, monkeypatch: pytes
 
     assert ray.init() == "raydap.inworker.driver_setup.hook"
     assert setup not in sys.meta_path
-    del sys.modules["ray"]  # monkeypatch would put this one back after the test.
+    del sys.modules["ray"]  # monkeypatch would restore this one after the test.
 
 
 AGENT = """\
@@ -272,7 +272,7 @@ def test_a_users_hook_that_raises_still_does() -> None:
 
 @pytest.mark.parametrize("magic", [importlib.util.MAGIC_NUMBER, b"another"])
 def test_a_worker_reads_what_its_driver_has_packed(magic: bytes) -> None:
-    """Another version of Python compiles it itself."""
+    """Another version of Python compiles the code itself."""
     own, compiled, texts = agent_code.packed_code(SOURCES)
     assert own == importlib.util.MAGIC_NUMBER
     modules = unpacked(magic, compiled if magic == own else b"", texts)
@@ -284,7 +284,7 @@ def test_a_worker_reads_what_its_driver_has_packed(magic: bytes) -> None:
     assert function.co_filename == "<raydap agent>"
 
 
-def test_workers_have_the_drivers_word_on_post_mortems(setup: DriverSetup, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_have_the_drivers_setting_for_post_mortems(setup: DriverSetup, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(POST_MORTEM, "1")
     assert setup.prepared({})["env_vars"] == {POST_MORTEM: "1"}
     assert setup.prepared({"env_vars": {POST_MORTEM: "0", "A": "1"}})["env_vars"] == {POST_MORTEM: "0", "A": "1"}

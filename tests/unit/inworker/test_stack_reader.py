@@ -1,4 +1,4 @@
-"""What each thread of a process does, told by two looks at its stack."""
+"""The activity of each thread of a process, derived from two reads of its stack."""
 
 import asyncio
 import contextlib
@@ -21,7 +21,7 @@ OVER = threading.Event()
 
 @pytest.fixture
 def read() -> dict[str, Any]:
-    """The names of the modules, which run in one namespace, as in a worker without an agent."""
+    """Return the names of the modules in one namespace, as in a worker without an agent."""
     names: dict[str, Any] = {"__name__": "reader"}
     exec(calls._source(*MODULES), names)
     return names
@@ -57,13 +57,13 @@ async def train(turn: int, answer: "asyncio.Future[None]") -> None:
 
 
 async def wait_for_end() -> None:
-    """Until another thread says so."""
+    """Wait until another thread sets OVER."""
     await asyncio.to_thread(OVER.wait)
 
 
 @contextlib.contextmanager
 def event_loop(count: int) -> Iterator[None]:
-    """In a thread: so many coroutines that wait, and one that waits for the end."""
+    """Run an event loop in a thread, with this many waiting coroutines, and one that waits for the end."""
     began = threading.Event()
 
     async def main() -> None:
@@ -105,7 +105,7 @@ def test_what_a_thread_does(read: dict[str, Any], target: Callable[[], None], ac
         found_: dict[str, Any] = found
         return found_
 
-    # It has to begin, and others may use the processors.
+    # The thread has to start, and other processes may use the CPUs.
     while (found := stack())["activity"] != activity:
         pass
     assert found["frames"][found["user"]]["name"] == target.__name__
@@ -161,7 +161,7 @@ def test_coroutines_that_wait(read: dict[str, Any]) -> None:
     with event_loop(2):
         stacks = read["read_stacks"]()
     waiting = {each["name"]: each for each in stacks["threads"] if each.get("coroutine")}
-    # Beside them `main` waits.
+    # `main` waits, too.
     waiting = {name: each for name, each in waiting.items() if name.startswith("train")}
     assert sorted(waiting) == ["train 0", "train 1"]
     found = waiting["train 1"]
@@ -181,7 +181,7 @@ def test_many_coroutines(read: dict[str, Any]) -> None:
 
 
 def test_one_thread_has_no_coroutines(read: dict[str, Any]) -> None:
-    """Those that a pause is for, for example."""
+    """A pause, for example, reads single threads."""
     with event_loop(2):
         stacks = read["read_stacks"]([threading.get_ident(), threading.main_thread().ident])
     assert not any(each.get("coroutine") for each in stacks["threads"])

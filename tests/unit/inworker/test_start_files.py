@@ -1,4 +1,4 @@
-"""The files with which a Python begins with an agent are written once on a node where raydap is not installed."""
+"""The files that start a Python with an agent are written once on a node where raydap is not installed."""
 
 import os
 import tempfile
@@ -24,7 +24,7 @@ def packed() -> str:
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder for temporary files. No other user can write to it, or to those above it but for /tmp."""
+    """Return the folder for temporary files. Apart from /tmp, no other user can write to it or its parents."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 
@@ -55,7 +55,7 @@ def test_another_version_has_a_folder_of_its_own(packed: str, monkeypatch: pytes
     assert unpack_once(packed) != unpack_once("x" + packed)
 
 
-def test_what_is_half_written_is_left_to_nobody(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_half_written_files_are_removed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(packed: str, folder: str) -> str:
         Path(folder, "half").touch()
         raise OSError("No space left on device")
@@ -101,5 +101,5 @@ def test_a_folder_in_which_others_can_rename_is_passed_over(folder: Path, monkey
     folder.chmod(0o777)
     assert safe_parent() == tmp
     monkeypatch.setattr(private_folders, "is_safe", lambda folder: False)
-    with pytest.raises(PermissionError, match=f"other users can rename what is in {inner} and in /tmp"):
+    with pytest.raises(PermissionError, match=f"other users can rename files in {inner} and in /tmp"):
         safe_parent()

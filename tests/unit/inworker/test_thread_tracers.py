@@ -47,7 +47,7 @@ while any(starter.is_alive() for starter in starters):
 
 
 @before_312
-def test_threads_may_end_meanwhile() -> None:
+def test_threads_may_end_while_their_states_are_read() -> None:
     subprocess.run([sys.executable, "-c", PROGRAM], check=True, timeout=120)
 
 

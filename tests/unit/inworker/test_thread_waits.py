@@ -1,4 +1,4 @@
-"""What a thread or a coroutine waits for: a lock and who holds it, another thread, objects of Ray."""
+"""The objects that threads and coroutines wait for: a lock with its holder, another thread, objects of Ray."""
 
 import asyncio
 import concurrent.futures
@@ -19,7 +19,7 @@ MODULES += ("lock_owners", "object_waits", "coroutine_waits", "thread_waits")
 
 
 class Shelf:
-    """Locks where programs keep them."""
+    """Locks in the places where programs keep them."""
 
     __slots__ = ("__own", "by_name", "lock", "many", "other")
 
@@ -44,7 +44,7 @@ OVER = threading.Event()
 
 @pytest.fixture
 def read() -> dict[str, Any]:
-    """The names of the modules, which run in one namespace, as in a worker without an agent."""
+    """Return the names of the modules in one namespace, as in a worker without an agent."""
     names: dict[str, Any] = {"__name__": "reader"}
     exec(calls._source(*MODULES), names)
     return names
@@ -96,7 +96,7 @@ def take_for_some_time() -> None:
 def take_twice() -> None:
     with SHELF.lock:
         take()
-        SHELF.lock.acquire()  # The other thread has released it.
+        SHELF.lock.acquire()  # The other thread has released the lock.
 
 
 def take_reentrant() -> None:
@@ -134,7 +134,7 @@ def hold_no_longer(taken: threading.Event) -> None:
 
 @contextlib.contextmanager
 def running(*functions: Callable[..., None]) -> Iterator[list[int]]:
-    """Each in a thread of its own, which takes an event if it has to say when it has begun."""
+    """Run each function in a thread of its own. A function with a parameter gets an event, which it sets when ready."""
     OVER.clear()
     threads = []
     for function in functions:
@@ -153,7 +153,7 @@ def running(*functions: Callable[..., None]) -> Iterator[list[int]]:
 
 
 def waits(read: dict[str, Any], name: str) -> dict[str, Any]:
-    """What the thread or coroutine of this name waits for, once it is blocked."""
+    """Return what the thread or coroutine of this name waits for, once it is blocked."""
     while True:
         for thread in read["read_waits"]()["threads"]:
             if thread["name"] == name and thread["activity"] == "blocked":
@@ -162,13 +162,13 @@ def waits(read: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("take_it", [take, take_in_with])
-def test_who_is_inside_of_a_with_holds_the_lock(read: dict[str, Any], take_it: Callable[[], None]) -> None:
+def test_a_thread_inside_a_with_holds_the_lock(read: dict[str, Any], take_it: Callable[[], None]) -> None:
     with running(hold_in_with, take_it) as (holder, _):
         told = waits(read, take_it.__name__)
     assert told == {"kind": "lock", "holder": holder, "sure": True, "ends": False}
 
 
-def test_who_has_acquired_a_lock_may_hold_it(read: dict[str, Any]) -> None:
+def test_a_thread_that_has_acquired_a_lock_may_hold_it(read: dict[str, Any]) -> None:
     with running(hold_no_longer, hold_by_acquire, take) as (_, holder, _):
         told = waits(read, "take")
     assert told == {"kind": "lock", "holder": holder, "sure": False, "ends": False}
@@ -216,7 +216,7 @@ def test_a_thread_that_waits_for_the_end_of_another(read: dict[str, Any]) -> Non
     other.join()
 
 
-def test_what_is_not_known_is_not_told(read: dict[str, Any]) -> None:
+def test_an_unknown_target_is_not_reported(read: dict[str, Any]) -> None:
     def wait() -> None:
         OVER.wait()
 
@@ -225,7 +225,7 @@ def test_what_is_not_known_is_not_told(read: dict[str, Any]) -> None:
 
 
 class Ref:
-    """As much of ray.ObjectRef as is used."""
+    """The part of ray.ObjectRef that is used."""
 
     def __init__(self, number: int, index: int = 1) -> None:
         self.number, self.index = number, index
@@ -245,7 +245,7 @@ def ray(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def frame_of(path: str, function: str, **names: Any) -> Any:
-    """A frame of a function in this file, with these local variables."""
+    """Return a frame of a function in this file, with these local variables."""
     source = f"def {function}({', '.join(names)}):\n    return __import__('sys')._getframe()\n"
     space: dict[str, Any] = {}
     exec(compile(source, path, "exec"), space)
@@ -299,7 +299,7 @@ async def ready(ref: Ref) -> None:
 
 
 def rays_future(ref: Ref) -> "asyncio.Future[None]":
-    """As ObjectRef.as_future makes it."""
+    """Return a future as ObjectRef.as_future makes it."""
     source: Any = concurrent.futures.Future()
     source.object_ref = ref
     return asyncio.wrap_future(source)
@@ -339,7 +339,7 @@ async def takes() -> None:
 
 @contextlib.contextmanager
 def event_loop(coroutine: Any) -> Iterator[None]:
-    """Another thread, in which this coroutine waits."""
+    """Run this coroutine in another thread, where it waits."""
     began = threading.Event()
 
     async def main() -> None:

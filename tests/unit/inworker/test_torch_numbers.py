@@ -1,4 +1,4 @@
-"""What is said of tensors of torch, and what is not done to them, in this process."""
+"""Descriptions of torch tensors in this process, and the limits of what is done to the tensors."""
 
 import math
 import time
@@ -52,7 +52,7 @@ def test_the_hash_is_that_of_the_elements_in_their_places(torch: Any) -> None:
     turned = summary(tensor.t())
     assert summary(tensor.t().contiguous())["hash"] == turned["hash"] != found["hash"]
     assert summary(tensor.clone().requires_grad_())["hash"] == found["hash"]
-    # At another place of its memory.
+    # The same values at another address.
     for dtype, skipped in ((torch.float32, 1), (torch.uint8, 3), (torch.bfloat16, 1), (torch.bool, 1)):
         moved = torch.zeros(tensor.numel() + skipped, dtype=dtype)[skipped:]
         moved.copy_(tensor.view(-1).nan_to_num(0.0, 0.0, 0.0))
@@ -76,7 +76,7 @@ def test_parts_of_what_does_not_lie_in_a_row(torch: Any, shape: tuple[int, ...])
 
 
 def test_a_part_of_an_expanded_tensor_is_no_copy_of_all_of_it(torch: Any) -> None:
-    # It would have 24 TB.
+    # A copy would take 24 TB.
     found = summary(torch.ones(1, 1).expand(3, 2 * 10**12), seconds=0)
     assert (found["min"], found["max"], found["hash"]) == (1, 1, "")
 
@@ -91,7 +91,7 @@ def test_what_has_no_numbers_says_why(torch: Any) -> None:
     freed.untyped_storage().resize_(0)
     with library("torch._subclasses.fake_tensor").FakeTensorMode():
         fake = torch.ones(2000)
-    assert reason(freed) == "its memory is freed"
+    assert reason(freed) == "its memory was freed"
     assert reason(fake) == "a FakeTensor"
     assert reason(torch.ones(2, device="meta")) == reason(torch.ones((), device="meta")) == "meta"
     assert reason(torch.ones(2, 2).to_sparse()) == "sparse_coo"
@@ -201,7 +201,7 @@ def test_nothing_is_changed(torch: Any) -> None:
 
 @pytest.mark.parametrize(("dtype", "most"), [("float32", 7.2), ("bfloat16", 12.4), ("int64", 12.2)])
 def test_an_accelerator_reads_and_writes_few_bytes(torch: Any, dtype: str, most: float) -> None:
-    """Counted on the device `meta`, which computes nothing, for each byte of the tensor (docs/performance.md)."""
+    """Bytes are counted per byte of the tensor, on the device `meta`, which computes nothing (docs/performance.md)."""
     tree_leaves = library("torch.utils._pytree").tree_leaves
     counted = operations = 0
 
@@ -226,7 +226,7 @@ def test_an_accelerator_reads_and_writes_few_bytes(torch: Any, dtype: str, most:
 
 
 class Device:
-    """Stands in for torch on an accelerator whose kernels end after so many questions."""
+    """Stands in for torch on an accelerator whose kernels end after `busy` queries."""
 
     def __init__(self, busy: float = 0, capturing: bool = False) -> None:
         self.busy = busy

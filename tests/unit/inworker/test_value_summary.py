@@ -1,4 +1,4 @@
-"""Values that are no arrays, as a worker describes them."""
+"""Descriptions of values in a worker that are not arrays."""
 
 import json
 from collections import OrderedDict, defaultdict

@@ -35,7 +35,7 @@ def test_a_process_that_has_ended_refuses(tmp_path: Path) -> None:
         (hello_line(holder="raydap 0.1.0 with pid 7"), "raydap 0.1.0 with pid 7 debugs it"),
         (hello_line(port=41234), "breakpoint"),
         (hello_line(raydap=2), "another version"),
-        (b"nonsense\n", "none of raydap's"),
+        (b"nonsense\n", "cannot read the data from its agent"),
     ],
 )
 def test_an_agent_that_cannot_be_used_says_why(tmp_path: Path, hello: bytes, reason: str) -> None:
@@ -130,7 +130,7 @@ def test_a_connection_that_is_cut_off_is_made_once_more(tmp_path: Path) -> None:
     [
         (b'{"threads": []}', '{"threads": []}'),
         (b"x" * 100_000, "x" * 100_000),
-        (b"", "its agent is of an older version, which does not know this question"),
+        (b"", "its agent is from an older raydap, which does not support this request"),
         (b"x" * (agent_connections.ANSWER_LIMIT + 1), "it sent too much"),
         (None, "it has ended"),
     ],

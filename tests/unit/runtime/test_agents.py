@@ -184,7 +184,7 @@ def test_processes_that_run_already_are_found(tmp_path: Path, monkeypatch: pytes
         async def serve(name: str) -> asyncio.Server:
             async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
                 writer.write(said[name])
-                assert await reader.read() == b"", "nobody asks it for a debugger"
+                assert await reader.read() == b"", "no client asks it for a debugger"
                 asked.put_nowait(name)
                 writer.close()
 

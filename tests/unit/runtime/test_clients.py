@@ -62,7 +62,7 @@ def test_child_session_clients_keep_nothing_alive() -> None:
         await left
         assert clients.drop(ONE) is None
         assert len(clients.remove_all()) == 1
-        assert events[2:] == [ev.ClientGone(ONE, "left"), ev.ClientGone(TWO, "raydap ends")]
+        assert events[2:] == [ev.ClientGone(ONE, "left"), ev.ClientGone(TWO, "raydap is shutting down")]
 
     asyncio.run(main())
 
@@ -78,9 +78,9 @@ def test_a_connection_that_is_kept_outlives_its_client() -> None:
         await clients.wait_left()
         connection.message(b"{}")
         assert len(clients.remove_all()) == 1
-        assert events[2:] == [ev.ClientMessage(ONE, b"{}"), ev.ClientGone(TWO, "raydap ends")]
+        assert events[2:] == [ev.ClientMessage(ONE, b"{}"), ev.ClientGone(TWO, "raydap is shutting down")]
         assert clients.remove_all(and_kept=True) == [connection]
-        assert events[4:] == [ev.ClientGone(ONE, "raydap ends")]
+        assert events[4:] == [ev.ClientGone(ONE, "raydap is shutting down")]
 
     asyncio.run(main())
 

@@ -154,7 +154,8 @@ def test_a_path_that_the_locale_has_no_bytes_for_is_not_called_missing(monkeypat
         return path.encode("ascii")
 
     monkeypatch.setattr(os, "fsencode", fsencode)
-    assert 'no bytes for "pr\u00f6gram.py"; set PYTHONUTF8=1' in _missing(LaunchSettings(program="pr\u00f6gram.py"))
+    reason = _missing(LaunchSettings(program="pr\u00f6gram.py"))
+    assert 'cannot represent "pr\u00f6gram.py"; start raydap with PYTHONUTF8=1' in reason
 
 
 @pytest.mark.parametrize(

@@ -233,7 +233,7 @@ def test_a_driver_continues_when_raydap_listens_on_all_nodes() -> None:
         path = json.loads(play.agents.environment({})["RAYDAP_AGENT"])["raydap"]
         connection = await driver(play, path, 3)
         assert await said(connection) != b"", "raydap lives"
-        assert await play.event() == AgentsExpected("driver 1 has joined it")
+        assert await play.event() == AgentsExpected("driver 1 has joined the cluster")
         going_on = asyncio.ensure_future(loop.sock_recv(connection, 1))
         play.agents.reach_nodes({**NEAR, **FAR})
         await play.asked()
@@ -283,7 +283,7 @@ def test_a_driver_without_a_raydap_calls_each_that_listens(tmp_path: Path) -> No
         assert await play.event() == AgentsSearched()
         connection = await driver(play, str(path), 2)
         assert await said(connection) != b""
-        assert await play.event() == AgentsExpected("driver 1 has joined it")
+        assert await play.event() == AgentsExpected("driver 1 has joined the cluster")
         play.agents.environment({})
         assert await said(await driver(play, str(path), 2)) == b""
         assert await said(await driver(play, str(path), 2, calls="raydap-call-another")) == b""

@@ -34,7 +34,7 @@ def test_a_command_refuses_an_interpreter(command: str, monkeypatch: pytest.Monk
     for name in ("python", sys.executable):
         result = CliRunner().invoke(main, [command, name, "-"])
         assert result.exit_code == 2
-        assert f'"{name}" is not a file with Python code; name the file (train.py)' in result.output
+        assert f'"{name}" is not a file with Python code; give only the file (train.py)' in result.output
 
 
 def test_a_launch_refuses_an_interpreter() -> None:

@@ -109,7 +109,8 @@ def test_a_firewalled_node_costs_its_timeout_once(ways: Ways, caplog: pytest.Log
     with caplog.at_level("INFO", "raydap"):
         dial("auto", to(FAR), to(FAR), to(FAR, "n2"), to(FAR))
     assert ways.went == ["direct", "relay", "relay", "direct", "relay", "relay"]
-    assert [line.partition(" is reached over the relay: ")[0] for line in caplog.messages] == ["node n1", "node n2"]
+    reached = [line.partition(": ")[0] for line in caplog.messages]
+    assert reached == ["using the relay for node n1", "using the relay for node n2"]
 
 
 def test_a_debugger_bound_to_the_node_alone(ways: Ways) -> None:
@@ -141,7 +142,7 @@ def test_always(ways: Ways) -> None:
 
 def test_neither_way_leads_there(ways: Ways) -> None:
     ways.direct, ways.relay = SILENCE, RelayFailed("no node here")
-    with pytest.raises(OSError, match=r"^no connection within 3 s; nor over the relay: no node here$"):
+    with pytest.raises(OSError, match=r"^no connection within 3 s; the relay cannot reach it either: no node here$"):
         dial("auto", to(FAR))
     ways.direct = REFUSAL
     with pytest.raises(ConnectionRefusedError):
@@ -178,7 +179,7 @@ def test_a_relay_that_fails_later_is_not_kept(ways: Ways) -> None:
 def test_a_cluster_that_is_not_known_has_no_relay() -> None:
     async def main() -> None:
         it = WorkerDialer("always", unknown)
-        with pytest.raises(RelayFailed, match="does not say which cluster"):
+        with pytest.raises(RelayFailed, match="does not report the cluster's session"):
             await it.dial(to(FAR), lambda message: None, print)
         await it.close()
 

@@ -84,8 +84,8 @@ def _key(summary: Summary, by_places: bool) -> object:
 
     `by_places`: some worker has not read the whole array. Then only the places that all workers read can be compared.
     """
-    said = summary.array or summary
-    return _kind(summary), (said.places or said.hash) if by_places else said.hash
+    source = summary.array or summary
+    return _kind(summary), (source.places or source.hash) if by_places else source.hash
 
 
 def _group(answers: Sequence[Compared], largest: Summary | None) -> ComparisonGroup:

@@ -124,7 +124,7 @@ async def _from_ray(address: str | None, source: str, environ: Mapping[str, str]
     except QueryFailed as failure:
         if _wants_token(failure):
             raise ProblemError(
-                ray_token.problem(f"{source} leads to a Ray cluster that", ray_token.find(environ))
+                ray_token.problem(f"{source} names a Ray cluster that", ray_token.find(environ))
             ) from None
         where = f" at {address}" if address else ""
         # The user does not need the name of the exception.
@@ -133,7 +133,7 @@ async def _from_ray(address: str | None, source: str, environ: Mapping[str, str]
         raise ProblemError(
             Problem(
                 Code.NO_CLUSTER,
-                f"{source} leads to a Ray cluster{where} that does not answer ({reason}){hint}.",
+                f"{source} names a Ray cluster{where} that does not answer ({reason}){hint}.",
                 f"{failure}\n{failure.detail}",
             )
         ) from None
@@ -158,7 +158,7 @@ def default(argument: str = ARGUMENT) -> Location:
     """
     socket = tcp_sockets.listening(tcp_sockets.read() or (), *_DEFAULT)
     if socket is not None and socket.uid != os.getuid():
-        text = f"What listens at {DEFAULT_URL} belongs to {_user(socket.uid)}; name it if you mean it"
+        text = f"The program that listens at {DEFAULT_URL} belongs to {_user(socket.uid)}; to use it, name it"
         raise ProblemError(Problem(Code.CLUSTER_NOT_NAMED, f"{text}: {argument.format(DEFAULT_URL)}."))
     return Location(DEFAULT_URL, guessed=True, argument=argument)
 

@@ -16,9 +16,9 @@ LIMIT = 10_000
 
 _LIMIT = ("limit", str(LIMIT))
 
-_SOME_WORKERS = "some workers that run are not shown"
+_SOME_WORKERS = "some running workers are not shown"
 
-_SOME_TASKS = "some workers are shown without the task that they run"
+_SOME_TASKS = "some workers are shown without their current task"
 
 
 def _where(key: str, predicate: str, value: str) -> Params:
@@ -111,7 +111,7 @@ class Dashboard:
 
     async def paused(self) -> tuple[PausedWorker, ...]:
         """Return all live workers that wait for a debugger, in the dashboard's order."""
-        rows = await self._on_living_nodes(await self._rows("workers", _PAUSED, "some paused workers are not found"))
+        rows = await self._on_living_nodes(await self._rows("workers", _PAUSED, "raydap may miss some paused workers"))
         return tuple(worker for worker in map(_paused, rows) if worker is not None)
 
     async def alive(self) -> dict[PausedWorker, WorkerLabel]:
@@ -155,7 +155,7 @@ class Dashboard:
 
     async def nodes(self) -> dict[str, str]:
         """Return the addresses of all nodes that are alive, by Ray's hex ids."""
-        rows = await self._rows("nodes", _NODES, "some nodes are not found")
+        rows = await self._rows("nodes", _NODES, "raydap may miss some nodes")
         return {str(row.get("node_id")): str(row.get("node_ip")) for row in rows if row.get("node_id")}
 
     async def exit_reasons(self) -> dict[WorkerKey, ExitReason]:
@@ -181,13 +181,13 @@ class Dashboard:
         """Return the rows of tasks that have not ended (TaskState): running ones, and at most LIMIT others."""
         running, pending = await asyncio.gather(
             self._rows("tasks", _RUNNING, _SOME_TASKS),
-            self._rows("tasks", _PENDING, "`hang` does not know all tasks that wait"),
+            self._rows("tasks", _PENDING, "`hang` does not see all waiting tasks"),
         )
         return [*running, *pending]
 
     async def placement_groups(self) -> list[Row]:
         """Return the rows of all placement groups that are not removed (PlacementGroupState)."""
-        return await self._rows("placement_groups", _GROUPS, "`hang` does not know all placement groups")
+        return await self._rows("placement_groups", _GROUPS, "`hang` does not see all placement groups")
 
     async def node_resources(self) -> list[Row]:
         """Return the resources of each node that is alive, by their names."""
@@ -240,13 +240,12 @@ class Dashboard:
         """
         answer = await self.rest.get(f"/api/v0/{resource}", params)
         if not isinstance(answer, dict) or "result" not in answer:
-            raise not_a_dashboard(self.rest.where, "does not answer as Ray does")
+            raise not_a_dashboard(self.rest.where, "does not answer like a Ray dashboard")
         if answer["result"] is not True:
             raise ProblemError(
                 Problem(
                     Code.DASHBOARD_UNREACHABLE,
-                    f"The Ray dashboard at {self.rest.where} cannot list {resource}; "
-                    "is the cluster's head node healthy?",
+                    f"The Ray dashboard at {self.rest.where} cannot list {resource}; check the cluster's head node.",
                     str(answer.get("msg", ""))[:2000],
                 )
             )
@@ -257,7 +256,7 @@ class Dashboard:
             # Some versions of Ray nest the list once more, beside the totals.
             listed, rows = rows.get("num_after_truncation"), rows.get("result")
         if not isinstance(rows, list):
-            raise not_a_dashboard(self.rest.where, "does not answer as Ray does")
+            raise not_a_dashboard(self.rest.where, "does not answer like a Ray dashboard")
         # Ray cuts a list before it applies the filters that the GCS does not have, and once more afterwards. The GCS
         # lists live actors before dead ones, so the first cut removes none of the actors that are wanted.
         was_cut = resource != "actors" and isinstance(listed, int) and listed >= LIMIT
@@ -297,7 +296,7 @@ class Dashboard:
                 text = f"The list of all jobs has more than {size}, so raydap cannot report how jobs have ended."
                 self._on_cut(text)
         # The Jobs API has neither filters nor pages.
-        return await self._rows("jobs", _UNFINISHED_JOBS, "some jobs are not known")
+        return await self._rows("jobs", _UNFINISHED_JOBS, "raydap may miss some jobs")
 
 
 def _cleaned(row: Row) -> Row:

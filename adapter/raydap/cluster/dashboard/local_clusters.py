@@ -60,10 +60,10 @@ async def not_named(clusters: list[LocalCluster], pattern: str, environ: Mapping
     """
     ours = sum(cluster.ours for cluster in clusters)
     if ours:
-        text = f"{ours} Ray clusters of yours run on this machine; name the one to debug"
+        text = f"You run {ours} Ray clusters on this machine; name the one to debug"
     else:
-        owners = " and ".join(sorted({cluster.owner for cluster in clusters}))
-        text = f"You have started no Ray cluster on this machine; name one of {owners} if you may debug it"
+        owners = " or ".join(sorted({cluster.owner for cluster in clusters}))
+        text = f"No Ray cluster on this machine is yours; to debug one of {owners}, name it"
     in_order = sorted(clusters, key=lambda cluster: not cluster.ours)
     jobs = await asyncio.gather(*(_jobs(cluster, environ) for cluster in in_order))
     lines = [

@@ -23,9 +23,9 @@ def problem(who: str, token: str | None) -> Problem:
     `token` is the token that was sent; None if none was sent.
     """
     if token is None:
-        text = f"{who} wants a token; set RAY_AUTH_TOKEN, RAY_AUTH_TOKEN_PATH or write it to ~/.ray/auth_token."
+        text = f"{who} requires a token; set RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH, or write it to ~/.ray/auth_token."
         return Problem(Code.TOKEN_WANTED, text)
-    text = f"{who} refuses the token; put the cluster's own into RAY_AUTH_TOKEN or ~/.ray/auth_token."
+    text = f"{who} refuses the token; put the cluster's token into RAY_AUTH_TOKEN or ~/.ray/auth_token."
     return Problem(Code.TOKEN_REFUSED, text)
 
 

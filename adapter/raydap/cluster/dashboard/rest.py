@@ -146,7 +146,7 @@ async def _refuse_redirect(*_: object) -> None:
 
 def not_a_dashboard(where: str, what: str, detail: str = "") -> ProblemError:
     """Return the exception for an address where some other program than a Ray dashboard listens."""
-    text = f'What listens at {where} {what}, so it is no Ray dashboard; check the argument "dashboard".'
+    text = f'The server at {where} is not a Ray dashboard, because it {what}; check the argument "dashboard".'
     return ProblemError(Problem(Code.DASHBOARD_GARBAGE, text, detail))
 
 
@@ -162,11 +162,11 @@ def _as_problem(where: str, timeout_s: float) -> Iterator[None]:
     except (aiohttp.ServerDisconnectedError, OSError) as error:
         raise _unreachable(where, f"cannot be reached ({_reason(error)})", error) from None
     except (aiohttp.ClientError, ValueError) as error:
-        raise not_a_dashboard(where, "does not speak HTTP as a dashboard does", _text(error)) from None
+        raise not_a_dashboard(where, "does not answer in valid HTTP", _text(error)) from None
 
 
 def _unreachable(where: str, what: str, error: BaseException) -> ProblemError:
-    text = f"The Ray dashboard at {where} {what}; is the cluster running, and the port forwarded?"
+    text = f"The Ray dashboard at {where} {what}; check that the cluster is running, and that its port is forwarded."
     return ProblemError(Problem(Code.DASHBOARD_UNREACHABLE, text, _text(error)))
 
 

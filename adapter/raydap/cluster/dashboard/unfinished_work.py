@@ -20,7 +20,7 @@ async def read(dashboard: Dashboard | None) -> RayState:
     Malformed values of a row are left out.
     """
     if dashboard is None:
-        return RayState(problem="its dashboard is not reached.")
+        return RayState(problem="raydap is not connected to its dashboard.")
     try:
         tasks, actors, groups, nodes, used = await asyncio.gather(
             dashboard.unfinished_tasks(),
@@ -33,7 +33,7 @@ async def read(dashboard: Dashboard | None) -> RayState:
         return RayState(problem=error.problem.text)
     except Exception as error:
         log.exception("reading Ray's unfinished tasks failed")
-        return RayState(problem=f"{error!r}; raydap's log says more.")
+        return RayState(problem=f"{error!r}; see raydap's log for details.")
     return RayState(
         tasks=tuple({task.id: task for task in map(_task, tasks)}.values()),
         actors=tuple(map(_actor, actors)),

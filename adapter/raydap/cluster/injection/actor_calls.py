@@ -30,23 +30,21 @@ async def run_in_actor(worker_id: str, source: str) -> None:
     that was sent cannot be cancelled: it runs when the actor is free.
     """
     if worker_id in _waiting:
-        raise InjectionFailed("its actor is busy, so it starts an agent only when its method ends")
+        raise InjectionFailed("its actor is busy, so the agent starts only when its method ends")
     try:
         handle = await asyncio.to_thread(_handle, worker_id)
         # Keep the call out of Ray's lists, and never run it twice.
         options = {"name": "raydap", "enable_task_events": False, "max_task_retries": 0}
         call = handle.__ray_call__.options(**options).remote(_by_value(), source)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise InjectionFailed(
-            f"raydap does not know how to call an actor of this version of Ray ({error!r})"
-        ) from error
+        raise InjectionFailed(f"raydap cannot call actors of this version of Ray ({error!r})") from error
     answer = asyncio.ensure_future(_result(call))
     _waiting.add(worker_id)
     answer.add_done_callback(lambda _: _waiting.discard(worker_id))
     try:
         problem = await asyncio.wait_for(asyncio.shield(answer), CALL_TIMEOUT_S)
     except asyncio.TimeoutError:
-        raise InjectionFailed("its actor is busy, so it starts an agent only when its method ends") from None
+        raise InjectionFailed("its actor is busy, so the agent starts only when its method ends") from None
     if problem:
         raise InjectionFailed(problem)
 

@@ -94,7 +94,7 @@ def run_in_process(pid: int, worker_id: str, source: str, node: str) -> None:
     if reason:
         raise InjectionFailed(reason)
     if not is_worker(pid, worker_id):
-        raise InjectionFailed("another process has its number now")
+        raise InjectionFailed("its process id now belongs to another process")
     body, system_call = _MACHINES[platform.machine()]
     was_stopped = _is_stopped(pid)
     # The file has no name, so no other user can replace it. gdb inherits its descriptor.
@@ -106,11 +106,11 @@ def run_in_process(pid: int, worker_id: str, source: str, node: str) -> None:
             _start_thread(gdb, pid, worker_id, system_call, size)
         except InjectionFailed:
             if _has_ended(pid):
-                raise InjectionFailed("it has ended meanwhile") from None
+                raise InjectionFailed("it has ended in the meantime") from None
             raise
         finally:
-            has_let_go = gdb.end()
-            if not (has_let_go or was_stopped):
+            has_detached = gdb.end()
+            if not (has_detached or was_stopped):
                 _resume(pid)
 
 
@@ -128,7 +128,7 @@ def refusal(pid: int, worker_id: str, source: str, node: str) -> str:
 def obstacle(pid: int, node: str, ptrace_scope: str = PTRACE_SCOPE) -> str:
     """Return why gdb cannot work in this process, and what would help; "" if no obstacle is known."""
     if sys.platform != "linux" or platform.machine() not in _MACHINES:
-        return f"raydap uses gdb on Linux on {' and '.join(_MACHINES)} only"
+        return f"raydap can use gdb on Linux {' and '.join(_MACHINES)} only"
     reason = tracing_obstacle(pid, node, ptrace_scope)
     if not reason and shutil.which("gdb") is None:
         return f"gdb is not installed on {node}; install it there, for example with `apt-get install gdb`"
@@ -139,23 +139,23 @@ def tracing_obstacle(pid: int, node: str, ptrace_scope: str = PTRACE_SCOPE) -> s
     """Return why no process of this user may trace this one, on Linux; "" if no obstacle is known."""
     status = _status(pid)
     if _has_ended(pid):
-        return f"it is no process of {node} that raydap can see: it has ended, or is in a container of its own"
+        return f"raydap cannot see its process on {node}: it has ended, or runs in its own container"
     owner = int(status["Uid"].split()[0])
     may_trace = has_capability(CAP_SYS_PTRACE)
     if owner != os.geteuid() and not may_trace:
-        return f"it belongs to the user {user_name(owner)}; raydap has to run as that user, or as root"
+        return f"it belongs to the user {user_name(owner)}; run raydap as that user, or as root"
     if status.get("TracerPid", "0") != "0":
-        return f"process {status['TracerPid']} of {node} debugs it already; end that one"
+        return f"process {status['TracerPid']} on {node} already debugs it; end that process"
     try:
         scope = Path(ptrace_scope).read_text().strip()
     except OSError:
         return ""
     if scope == "3":
-        return f"the kernel of {node} forbids debuggers until it is started anew (kernel.yama.ptrace_scope=3)"
+        return f"the kernel of {node} forbids debuggers until the next reboot (kernel.yama.ptrace_scope=3)"
     if scope != "0" and not may_trace:
         return (
             f"the kernel of {node} forbids it (kernel.yama.ptrace_scope={scope}); "
-            "`sudo sysctl kernel.yama.ptrace_scope=0` there allows it, or let raydap have the capability SYS_PTRACE"
+            "run `sudo sysctl kernel.yama.ptrace_scope=0` there, or give raydap the capability SYS_PTRACE"
         )
     return ""
 
@@ -178,30 +178,30 @@ def _start_thread(gdb: "_Gdb", pid: int, worker_id: str, system_call: str, size:
     """Start a thread in the process. Its code and text are in gdb's file, `size` bytes long."""
     for command in _PREPARE:
         gdb.do(command)
-    said = gdb.do(f"attach {pid}")
-    if not gdb.says(r'printf "%d\n", $_inferior_thread_count', "[1-9]"):
-        raise InjectionFailed(_refusal(said))
+    output = gdb.do(f"attach {pid}")
+    if not gdb.prints(r'printf "%d\n", $_inferior_thread_count', "[1-9]"):
+        raise InjectionFailed(_refusal(output))
     if not is_worker(pid, worker_id):
-        raise InjectionFailed("another process has its number now")
+        raise InjectionFailed("its process id now belongs to another process")
     for library in _LIBRARIES:
         gdb.do(f"sharedlibrary {library}")
     for name in (*_FUNCTIONS, "mmap", "mprotect", "pthread_create", "pthread_detach"):
-        if not gdb.says(f"info address {name}", "is at "):
-            raise InjectionFailed(f"gdb does not find the function {name} in it; its Python has no symbols")
+        if not gdb.prints(f"info address {name}", "is at "):
+            raise InjectionFailed(f"gdb cannot find the function {name} in it: its Python has no symbols")
     gdb.do(f"thread {_idle_thread(gdb, pid, system_call)}")
     if not _can_call(gdb):
-        raise InjectionFailed("gdb is too old for this processor, whose registers it cannot write; gdb 14 can")
+        raise InjectionFailed("gdb is too old for this processor, whose registers it cannot write; install gdb 14")
     # The memory is written first and made executable later, because kernels can forbid both at a time.
     gdb.do(f"set $memory = ((char*(*)(void*,long,int,int,int,long))mmap)(0,{_PAGE + size},3,0x22,-1,0)")
-    if gdb.says("print (long)$memory", r"= (-1|void|0)\s*$"):
-        raise InjectionFailed("it gets no memory for a thread")
+    if gdb.prints("print (long)$memory", r"= (-1|void|0)\s*$"):
+        raise InjectionFailed("it cannot allocate memory for a thread")
     gdb.do(f"restore {gdb.file} binary $memory+{_PAGE}")
     for place, name in enumerate(_FUNCTIONS):
         gdb.do(f"set {{long}}($memory+{8 * place}) = (long)&{name}")
-    if not gdb.says(f"print ((int(*)(void*,long,int))mprotect)($memory+{_PAGE},{size},5)", r"= 0\s*$"):
-        raise InjectionFailed("the kernel allows no new code in it")
+    if not gdb.prints(f"print ((int(*)(void*,long,int))mprotect)($memory+{_PAGE},{size},5)", r"= 0\s*$"):
+        raise InjectionFailed("the kernel forbids new code in it")
     create = "((int(*)(void*,void*,void*,void*))pthread_create)"
-    if not gdb.says(f"print {create}($memory+64,0,$memory+{_PAGE},$memory)", r"= 0\s*$"):
+    if not gdb.prints(f"print {create}($memory+64,0,$memory+{_PAGE},$memory)", r"= 0\s*$"):
         raise InjectionFailed("it cannot start a thread")
     gdb.do("print ((int(*)(long))pthread_detach)({long}($memory+64))")
     gdb.do("detach")
@@ -216,8 +216,8 @@ def _can_call(gdb: "_Gdb") -> bool:
     The check changes the flag for an inexact result in a register, which has no effect on the program, and restores it.
     """
     gdb.do("set $saved = (int)$mxcsr")
-    said = gdb.do("set $mxcsr = $saved ^ 0x20") + gdb.do("set $mxcsr = $saved")
-    return "Couldn't write" not in said
+    output = gdb.do("set $mxcsr = $saved ^ 0x20") + gdb.do("set $mxcsr = $saved")
+    return "Couldn't write" not in output
 
 
 def _idle_thread(gdb: "_Gdb", pid: int, system_call: str) -> str:
@@ -237,10 +237,10 @@ def _thread_body(listing: str, source: str) -> bytes:
     return code.ljust(_TEXT_AT, b"\0") + f"exec({source!a}, {{}})".encode() + b"\0"
 
 
-def _refusal(said: str) -> str:
-    if "Operation not permitted" in said:
-        return "the kernel lets gdb attach to no process here; a container needs the capability SYS_PTRACE for that"
-    last = [line for line in said.splitlines() if line.strip()][-1:]
+def _refusal(output: str) -> str:
+    if "Operation not permitted" in output:
+        return "the kernel does not let gdb attach to it; a container needs the capability SYS_PTRACE for that"
+    last = [line for line in output.splitlines() if line.strip()][-1:]
     return f"gdb cannot attach to it ({' '.join(' '.join(last).split())[:200]})"
 
 
@@ -283,7 +283,7 @@ class _Gdb:
             raise InjectionFailed("gdb has ended") from None
         return self._read(self._deadline)
 
-    def says(self, command: str, pattern: str) -> bool:
+    def prints(self, command: str, pattern: str) -> bool:
         """Return whether gdb's output for a command matches a pattern."""
         return re.search(pattern, self.do(command)) is not None
 
@@ -309,13 +309,13 @@ class _Gdb:
         while mark not in self._buffer:
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([self._process.stdout], [], [], left)[0]:
-                raise InjectionFailed(f"gdb does not finish within {GDB_TIMEOUT_S:g} s")
+                raise InjectionFailed(f"gdb did not finish within {GDB_TIMEOUT_S:g} s")
             data = os.read(self._process.stdout.fileno(), 65536)
             if not data:
                 raise InjectionFailed("gdb has ended")
             self._buffer += data
-        said, _, self._buffer = self._buffer.partition(mark)
-        return said.decode(errors="replace").replace("(gdb) ", "")
+        output, _, self._buffer = self._buffer.partition(mark)
+        return output.decode(errors="replace").replace("(gdb) ", "")
 
 
 def _status(pid: int) -> dict[str, str]:

@@ -41,7 +41,7 @@ def run_in_process(pid: int, source: str) -> None:
     try:
         descriptor, path = tempfile.mkstemp(prefix="raydap-", suffix=".py", dir=safe_parent())
     except PermissionError as error:
-        raise InjectionFailed(f"it needs a file, but {error}") from None
+        raise InjectionFailed(f"raydap cannot write the file that it has to run: {error}") from None
     head = f"import os\nos.unlink({path!a})\n"
     with open(descriptor, "w", encoding="ascii") as file:
         os.fchmod(descriptor, 0o644)
@@ -51,7 +51,7 @@ def run_in_process(pid: int, source: str) -> None:
             vars(sys)["remote_exec"](pid, path)
         except (OSError, RuntimeError) as error:
             os.unlink(path)
-            raise InjectionFailed(f"sys.remote_exec fails ({' '.join(str(error).split())})") from None
+            raise InjectionFailed(f"sys.remote_exec failed ({' '.join(str(error).split())})") from None
         until = time.monotonic() + RUN_TIMEOUT_S
         # Check the file by its descriptor: once the process has removed the file, another user can reuse its name.
         while os.fstat(descriptor).st_nlink:
@@ -59,5 +59,5 @@ def run_in_process(pid: int, source: str) -> None:
                 # Keep the head: the process opens the file when its main thread is free, and would report a missing
                 # file.
                 os.truncate(descriptor, len(head))
-                raise InjectionFailed("its main thread runs no Python now")
+                raise InjectionFailed("its main thread is not running Python code")
             time.sleep(0.01)

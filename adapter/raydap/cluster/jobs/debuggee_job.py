@@ -151,7 +151,7 @@ class DebuggeeJob:
             self._lost(str(error.problem))
         except Exception as error:
             log.exception("following the job %s failed", job.id)
-            self._lost(f"raydap can no longer follow the job {job.id} ({error!r}); its log says more.")
+            self._lost(f"raydap can no longer follow job {job.id} ({error!r}); see its log for details.")
         finally:
             await rest.close()
 

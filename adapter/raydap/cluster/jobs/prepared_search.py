@@ -51,7 +51,7 @@ class PreparedSearch:
         `raydap prepare` prepares a whole cluster, so its other nodes were started in the same way.
         """
         if not self._ended and await asyncio.to_thread(_is_prepared, session, proc):
-            self._expect("the cluster was started for it")
+            self._expect("the cluster was started with agents")
 
     def look_at_jobs(self, rows: list[Row]) -> None:
         """Check the rows of running jobs. Raises nothing, because a row can contain anything."""
@@ -60,7 +60,7 @@ class PreparedSearch:
             if has_ended(row) or self._ended:
                 continue
             if _has_hook(row.get("runtime_env")):
-                self._expect(f"the workers of job {row.get('job_id')} have one")
+                self._expect(f"the workers of job {row.get('job_id')} have agents")
             elif row.get("submission_id") and _has_far_driver(row):
                 self._expect(f"the driver of job {row.get('submission_id')} runs on another node")
 
@@ -78,9 +78,9 @@ class PreparedSearch:
             rows = await self._ask_actors()
             self._actors_known = True
             if any(f'"{AGENT_HOOK}"' in str(row.get("serialized_runtime_env")) for row in rows):
-                self._expect("an actor has one")
+                self._expect("an actor has an agent")
             elif not self._ended:
-                log.info("nothing is prepared in this cluster; raydap starts nothing on its other nodes until then")
+                log.info("no prepared program in this cluster yet, so raydap starts no actors on its other nodes")
         return PERIOD_S
 
     def _expect(self, reason: str) -> None:

@@ -54,7 +54,7 @@ class RayJob:
         """Return Ray's JobDetails (ray/dashboard/modules/job/pydantic_models.py). Raises ProblemError."""
         details = await self._rest.get(f"/api/jobs/{self.id}")
         if not isinstance(details, dict):
-            raise not_a_dashboard(self._rest.where, "does not answer as Ray does")
+            raise not_a_dashboard(self._rest.where, "does not answer like a Ray dashboard")
         return details
 
     async def stop(self) -> None:
@@ -82,7 +82,7 @@ class RayJob:
             except (ProblemError, OSError) as error:
                 failures += 1
                 if failures == _MAX_FAILURES:
-                    text = f"The dashboard no longer answers for the job {self.id}."
+                    text = f"The dashboard no longer answers requests about job {self.id}."
                     raise ProblemError(Problem(Code.DASHBOARD_UNREACHABLE, text, repr(error))) from None
             await asyncio.sleep(_POLL_S)
 

@@ -35,17 +35,17 @@ def py_spy_output(pid: int, *options: str) -> bytes:
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
     program = shutil.which("py-spy", path=path)
     if program is None:
-        raise OSError("py-spy, which could read it from outside, is not installed on its node")
+        raise OSError("py-spy is not installed on its node; with it, raydap can read the stack from outside")
     command = [program, "dump", "--pid", str(pid), "--json", *options]
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PY_SPY_TIMEOUT_S, check=False
         )
     except subprocess.TimeoutExpired:
-        raise OSError(f"py-spy has not answered in {PY_SPY_TIMEOUT_S:g} seconds") from None
+        raise OSError(f"py-spy did not finish within {PY_SPY_TIMEOUT_S:g} s") from None
     if done.returncode != 0:
         reason = done.stderr.decode(errors="replace").partition("\n")[0].removeprefix("Error: ")
-        raise OSError(f"py-spy fails ({reason})")
+        raise OSError(f"py-spy failed ({reason})")
     return done.stdout
 
 

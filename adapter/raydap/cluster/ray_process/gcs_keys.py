@@ -40,7 +40,7 @@ class GcsKeys:
             # grpc comes with Ray, and raises many kinds of exceptions.
             raise KeysUnknown(type(error).__name__) from error
         if reply not in _NONE and _PREFIX not in reply:
-            raise KeysUnknown("the answer is of another kind")
+            raise KeysUnknown("the answer has an unknown format")
         return _PREFIX in reply
 
     def close(self) -> None:

@@ -70,4 +70,4 @@ def _raylet_options(session: str) -> dict[str, str]:
     for _, options in raylets():
         if options.get("--session-name") == session and is_local_address(options["--node_ip_address"]):
             return options
-    raise RuntimeError("raydap's machine has no node of the cluster that belongs to this user or to root")
+    raise RuntimeError("no node of the cluster runs on raydap's machine as this user or as root")

@@ -79,7 +79,7 @@ async def query(operation: str, question: Mapping[str, Any], environ: Mapping[st
     except QueryFailed as failed:
         raise QueryFailed(str(failed), detail) from None
     except ValueError:
-        raise QueryFailed(f"Ray's client ended with code {process.returncode}", detail) from None
+        raise QueryFailed(f"the process with Ray's client exited with code {process.returncode}", detail) from None
 
 
 async def end_process(process: asyncio.subprocess.Process) -> None:

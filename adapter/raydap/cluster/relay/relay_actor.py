@@ -112,10 +112,10 @@ class RaydapRelay:
 
         Raises OSError, UnicodeError or asyncio's TimeoutError if there is no connection.
         """
-        said, (reader, writer) = await asyncio.wait_for(self._open(target), CONNECT_TIMEOUT_S)
+        first, (reader, writer) = await asyncio.wait_for(self._open(target), CONNECT_TIMEOUT_S)
         channel.post(OPENED)
-        if said:
-            await channel.send(said)
+        if first:
+            await channel.send(first)
         await channel.carry(reader, writer)
 
     async def _open(self, target: Mapping[str, Any]) -> tuple[bytes, Connection]:
@@ -123,7 +123,7 @@ class RaydapRelay:
         if "call" in target:
             call = self._calls.pop(target["call"], None)
             if call is None:
-                raise ConnectionRefusedError("it waits no longer")
+                raise ConnectionRefusedError("it no longer waits for a debugger")
             return call
         if "agent" in target:
             return b"", await open_agent(target["agent"])
@@ -144,9 +144,9 @@ class RaydapRelay:
         watch = AgentWatch(sockets_folder(), name, self._take_call)
         await watch.begin()
         channel.post(OPENED)
-        telling = asyncio.ensure_future(watch.tell(channel))
+        sending = asyncio.ensure_future(watch.send_lines(channel))
         await channel.ended()
-        telling.cancel()
+        sending.cancel()
         watch.close()
         for call in watch.calls:
             if call in self._calls:
@@ -187,7 +187,7 @@ class AgentWatch:
         await self._listen()
         self._tasks.spawn(self._find())
 
-    async def tell(self, channel: Channel) -> None:
+    async def send_lines(self, channel: Channel) -> None:
         """Send the lines over a connection, until cancelled."""
         while True:
             await channel.send(await self._lines.get())
@@ -222,7 +222,7 @@ class AgentWatch:
         if hello:
             number = self._take_call(hello, (reader, writer))
             self.calls.append(number)
-            self._tell({"call": number})
+            self._send({"call": number})
 
     async def _find(self) -> None:
         has_searched = False
@@ -238,7 +238,7 @@ class AgentWatch:
                     await asyncio.gather(*asked)
             if not has_searched:
                 has_searched = True
-                self._tell({"searched": True})
+                self._send({"searched": True})
             await asyncio.sleep(FIND_INTERVAL_S)
 
     async def _ask(self, name: str) -> None:
@@ -259,13 +259,13 @@ class AgentWatch:
                 return
             try:
                 if hello := await first_line(reader):
-                    self._tell({"found": hello.decode(errors="replace")})
+                    self._send({"found": hello.decode(errors="replace")})
                 elif not reader.at_eof():
                     self._known.discard(name)
             finally:
                 writer.close()
 
-    def _tell(self, line: Mapping[str, Any]) -> None:
+    def _send(self, line: Mapping[str, Any]) -> None:
         self._lines.put_nowait(json.dumps(line).encode() + b"\n")
 
 
@@ -321,4 +321,4 @@ def sockets_folder() -> str:
         worker: Any = ray._private.worker.global_worker
         return os.path.join(worker.node.get_session_dir_path(), "sockets")
     except AttributeError as error:
-        raise OSError(f"this version of Ray does not tell where its sockets are ({error})") from None
+        raise OSError(f"raydap cannot find the folder of Ray's sockets in this version of Ray ({error})") from None

@@ -89,7 +89,7 @@ class Relay:
         async with self._starting:
             access = await self._cluster_access()
             if access is None:
-                raise RelayFailed("the dashboard does not say which cluster this is")
+                raise RelayFailed("the dashboard does not report the cluster's session")
             if self._process is not None and self._process.alive and self._process.session == access.session:
                 return self._process
             if self._failure is not None:
@@ -105,10 +105,10 @@ class Relay:
         try:
             await wait_for(process.start(access.environ), START_TIMEOUT_S)
             if self._closed:
-                raise RelayFailed("raydap ends")
+                raise RelayFailed("raydap is shutting down")
         except (RelayFailed, asyncio.TimeoutError) as error:
             await process.close()
-            reason = str(error) or f"Ray was not joined within {START_TIMEOUT_S:g} s"
+            reason = str(error) or f"raydap could not join the cluster within {START_TIMEOUT_S:g} s"
             self._failure = (access.session, reason, time.monotonic() + RESTART_DELAY_S)
             raise RelayFailed(reason) from None
         except BaseException:
@@ -152,7 +152,7 @@ class _Process:
             self._control.send(ray_query.line({"session": self.session}))
             ray_query.read_reply(await self._process.stdout.readline())
         except (OSError, ValueError):
-            raise RelayFailed(f"Ray's client ended with code {await self._process.wait()}") from None
+            raise RelayFailed(f"the process with Ray's client exited with code {await self._process.wait()}") from None
         except ray_query.QueryFailed as error:
             raise RelayFailed(str(error)) from None
         self._joined = True

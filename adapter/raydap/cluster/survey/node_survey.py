@@ -52,7 +52,7 @@ _AT_START = "sitecustomize.py"
 
 _LIBRARIES = {"libtorch_python": "torch", "libnccl": "nccl", "pydevd_cython": "debugpy"}
 
-_SAY = """
+_REPORT_PYTHON = """
 import importlib.metadata as metadata, importlib.util as util, json, platform, sys
 def version(name):
     if util.find_spec(name) is None:
@@ -62,8 +62,8 @@ def version(name):
     except metadata.PackageNotFoundError:
         return "unknown"
 sys.path.pop(0)
-said = {"python": platform.python_version(), "ray": version("ray"), "debugpy": version("debugpy"), "path": sys.path}
-print(json.dumps(said))
+found = {"python": platform.python_version(), "ray": version("ray"), "debugpy": version("debugpy"), "path": sys.path}
+print(json.dumps(found))
 """
 """Finds the packages without importing them, which takes seconds."""
 
@@ -130,7 +130,7 @@ def report(question: Mapping[str, Any]) -> dict[str, Any]:
         "gdb_obstacle": obstacle(raylet_pid or os.getpid(), host),
         "python": python,
         "external_debugger": options.get("--ray-debugger-external") == "1",
-        "variables": _told(raylet_environ),
+        "variables": _reported_variables(raylet_environ),
         "environments": pythons.known,
         "processes": processes,
         "forked_waits": outside_looks.forked_waits(one["pid"] for one in question["processes"]),
@@ -168,7 +168,7 @@ def _ask_python(python: str, search_path: str) -> dict[str, Any]:
         environ["PYTHONPATH"] = os.pathsep.join(folders)
     try:
         done = subprocess.run(
-            [python, "-c", _SAY],
+            [python, "-c", _REPORT_PYTHON],
             env=environ,
             cwd="/",
             stdin=subprocess.DEVNULL,
@@ -176,8 +176,8 @@ def _ask_python(python: str, search_path: str) -> dict[str, Any]:
             timeout=PYTHON_TIMEOUT_S,
             check=True,
         )
-        said: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-        return said
+        found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        return found
     except (OSError, subprocess.SubprocessError, ValueError, IndexError) as error:
         return {"problem": f"{type(error).__name__}: {error}"[:300]}
 
@@ -203,7 +203,7 @@ def _process(folder: Path, pythons: _Pythons, files: "_Files", sockets: str) -> 
         "visible": True,
         "cwd": cwd,
         "script": script,
-        "variables": _told(environ),
+        "variables": _reported_variables(environ),
         "python": python,
         "agent": os.path.exists(os.path.join(sockets, f"raydap-{folder.name}")),
         "preparation": preparation(environ),
@@ -349,7 +349,7 @@ def _environ(folder: Path) -> dict[str, str]:
     return dict(entry.partition("=")[::2] for entry in entries if "=" in entry)
 
 
-def _told(environ: Mapping[str, str]) -> dict[str, str]:
+def _reported_variables(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that matter, without secrets.
 
     Only variables of debuggers and timeouts have their values; those of others are "".
@@ -369,8 +369,8 @@ def _gdb_version() -> str:
     if program is None:
         return ""
     with suppress(OSError, subprocess.SubprocessError):
-        said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=10, check=False).stdout
-        found = re.search(r"(\d+\.\d+)", said.partition("\n")[0])
+        output = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=10, check=False).stdout
+        found = re.search(r"(\d+\.\d+)", output.partition("\n")[0])
         return found[1] if found else "unknown"
     return "unknown"
 

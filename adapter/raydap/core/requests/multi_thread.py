@@ -12,7 +12,7 @@ from raydap.core.model.state import State
 from raydap.core.model.worker import Thread, ThreadState
 from raydap.core.requests import lockstep, selecting, top_frames
 from raydap.core.requests.evaluation import MAX_TIMEOUT_S
-from raydap.core.requests.execution import let_run, note_resumed, not_stopped_error, thread_of
+from raydap.core.requests.execution import let_run, not_stopped_error, note_resumed, thread_of
 from raydap.core.translate import paths
 from raydap.core.translate.snapshots import refused
 from raydap.core.translate.stacks import location

@@ -80,7 +80,7 @@ def test_arrays_that_differ() -> None:
 def test_arrays_of_which_one_was_not_wholly_looked_at_are_compared_at_the_same_places() -> None:
     found = groups(of(array(), array(hash="", sampled=0.25), array(hash="o"), array(hash="o", places="o")))
     assert [each.label for each in found] == ["Trainer{3}", "Trainer{0-2}"]
-    assert str(found[1].value).endswith(", of 25% of it")
+    assert str(found[1].value).endswith(", from 25% of the elements")
 
 
 def test_an_array_without_numbers_says_why_and_does_not_change_how_the_others_are_compared() -> None:
