@@ -120,10 +120,10 @@ def test_one_worker(stopped: Stopped, cluster: Cluster) -> None:
     terminal.ask("p p", r"^3$")
     terminal.ask("p nothing", r"^\*\*\* NameError: name 'nothing' is not defined$")
     terminal.ask("help until", r"^unt\(il\) \[LINE\]$")
-    terminal.ask("jump x", r"^\*\*\* Give the line that is to be next: jump 42\.$")
+    terminal.ask("jump x", r"^\*\*\* Give the next line to execute: jump 42\.$")
     terminal.ask("detach 2", PROMPT)
     terminal.ask("[all] p 1", r"^1  2  Trainer\{0-1\}$")
-    terminal.ask("q", r"^2 workers run on: Trainer\{0-1\}\.$")
+    terminal.ask("q", r"^2 workers keep running: Trainer\{0-1\}\.$")
     assert terminal.wait() == 0
     # Each worker has continued to its next breakpoint().
     rows: list[dict[str, Any]] = []
@@ -143,12 +143,12 @@ def test_many_workers_at_once(stopped: Stopped) -> None:
     terminal.ask("stacks", rf"^3 stopped +Trainer\{{0-2\}}\n +3 train \(program0\.py:{HERE}\)$")
     terminal.ask("[0,2] n", rf"^\+ 2 Trainer\{{0,2\}} stopped in train \(program0\.py:{HERE + 1}\)$")
     terminal.ask("[all] w", rf"^Trainer\{{1\}} missing in train \(program0\.py:{HERE + 1}\), where 2 of 3 are$")
-    terminal.ask("focus Trainer", r"^Commands are about 3 threads now; `focus` alone ends that\.\n\(Trainer\)")
-    terminal.ask("mark = 7", r"^Done in 3 of 3\.$")
+    terminal.ask("focus Trainer", r"^Commands now apply to 3 threads; `focus` without a set ends that\.\n\(Trainer\)")
+    terminal.ask("mark = 7", r"^Executed in 3 of 3 threads\.$")
     terminal.ask("p mark", r"^7  3  Trainer\{0-2\}$")
     terminal.ask("focus", PROMPT)
     terminal.ask("[nobody] p 1", r"^No thread is stopped\.$")
-    terminal.ask("[nobody] n", r"^\*\*\* Nobody in this set is stopped\.$")
+    terminal.ask("[nobody] n", r"^\*\*\* No worker in this set is stopped\.$")
     terminal.ask("[actr:x] p 1", r"^\*\*\* .*actr")
     terminal.ask("tbreak 16", r"^Breakpoint 1 at .*:16$")
     terminal.ask("break", r"^1   tbreak at .*:16$")
@@ -156,12 +156,12 @@ def test_many_workers_at_once(stopped: Stopped) -> None:
     terminal.ask("barrier 9 3", r"^Breakpoint 2 at .*:9$")
     terminal.ask("break", r"^2   break  at .*:9\s+hit\s+all 3$")
     terminal.ask("[all] c", r"^\+ 3 Trainer\{0-2\} stopped in train \(program0\.py:9\)$")
-    terminal.ask("clear", r"^All breakpoints are removed\.$")
+    terminal.ask("clear", r"^Removed all breakpoints\.$")
     while driver.process.poll() is None:
-        terminal.ask("[all] c", r"^\d run on\.$|^\*\*\* .*$")
+        terminal.ask("[all] c", r"^Resumed \d threads?\.$|^\*\*\* .*$")
     driver.wait_for("result: ended")
     terminal.press("\x04")
-    terminal.wait_for(r"^0 workers run on\.$")
+    terminal.wait_for(r"^No worker is attached\.$")
     assert terminal.wait() == 0
 
 
@@ -191,7 +191,7 @@ def test_typing(stopped: Stopped) -> None:
     terminal.line("e' + 'r'")
     terminal.wait_for(r"^'wider'$")
     terminal.press("\x03")
-    terminal.wait_for(r"^`quit` leaves; the workers run on\.$")
+    terminal.wait_for(r"^`quit` leaves the debugger; the workers keep running\.$")
     terminal.line("q")
     assert terminal.wait() == 0
     assert "\x1b[" in terminal.raw.decode()
@@ -202,10 +202,10 @@ def test_a_killed_worker(stopped: Stopped) -> None:
     pid = int(terminal.ask("p __import__('os').getpid()", r"^\d+$")[0])
     os.kill(pid, signal.SIGKILL)
     terminal.wait_for(rf"^Trainer {pid}\b.* is gone ")
-    terminal.ask("p 1", r"^\*\*\* The worker is not stopped any more; `focus` looks at the next one that is\.$")
+    terminal.ask("p 1", r"^\*\*\* This worker is not stopped any more; `focus` switches to the next stopped one\.$")
     terminal.ask("focus", rf"^> Trainer(\{{\d\}})? program0\.py\({HERE}\)train\(\)$")
     terminal.ask("[all] p 1", r"^1  2  Trainer\{\d")
-    terminal.ask("[all] c", r"^2 run on\.$")
+    terminal.ask("[all] c", r"^Resumed 2 threads\.$")
     terminal.wait_for(PROMPT)
     terminal.line("q")
     assert terminal.wait() == 0
@@ -247,7 +247,7 @@ def test_ctrl_c_pauses_what_runs(debug: Callable[..., Terminal], run_driver: Cal
     assert int(terminal.ask("p turns", r"^\d+$")[0]) >= 3
     terminal.ask("self.over = True", r"self\.over = True\n\(Spinner\)")
     terminal.press("\x04")
-    terminal.wait_for(r"^1 worker runs on: Spinner\.$")
+    terminal.wait_for(r"^1 worker keeps running: Spinner\.$")
     assert terminal.wait() == 0
     driver.wait_for("result: ")
 
@@ -264,7 +264,7 @@ def test_a_launched_program(debug: Callable[..., Terminal], tmp_path: Path) -> N
     all_stopped(terminal, 2)
     terminal.ask("[all] c", rf"learn \(train\.py:{LOSS + 1}\)$|train\.py\({LOSS + 1}\)learn")
     terminal.ask("[line:train.py:17] p [rank, step]", r"^\[1, 1\]  1  Trainer")
-    terminal.ask("clear", r"^All breakpoints are removed\.$")
+    terminal.ask("clear", r"^Removed all breakpoints\.$")
     # The session may end before the next line is typed.
     while "The session is over." not in (shown := terminal.text):
         terminal.line("[all] c")
@@ -287,7 +287,7 @@ while True:
     terminal.press("\x03")
     terminal.wait_for(r"^> driver \d+ waits\.py\(\d\)<module>\n-> ")
     terminal.line("q")
-    terminal.wait_for(r"^The program ends with its debugger\.$")
+    terminal.wait_for(r"^The program ends together with the debugger\.$")
     assert terminal.wait() == 0
 
 

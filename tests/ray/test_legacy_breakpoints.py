@@ -77,7 +77,7 @@ def test_ps_lists_them_and_the_debugger_joins_them(cluster: Cluster, job: Job) -
     stops, fails = line_of("breakpoint()"), line_of("# fails")
     assert re.search(rf"^pdb +collect .*{cluster.host} .* at breakpoint\(\) \(legacy.py:{stops}\)", table, re.M)
     assert re.search(rf"^pdb +divide .* post mortem \(legacy.py:{fails}\) ZeroDivisionError: ", table, re.M)
-    assert "2 wait for Ray's old debugger; `pdb` in `raydap debug` joins them." in table
+    assert "2 workers wait for Ray's old debugger; `pdb` in `raydap debug` joins a breakpoint." in table
     assert (rows["collect"]["file"], rows["collect"]["line"]) == (str(job.path), stops)
     assert rows["collect"]["age"] > 0
     assert rows["collect"]["pdb"]["error"] == ""
@@ -90,7 +90,7 @@ def test_ps_lists_them_and_the_debugger_joins_them(cluster: Cluster, job: Job) -
     said = raydap("debug", cluster.dashboard, f"pid:{pids['collect']}", said="\n".join(lines))
     assert f"legacy.py({line_of('# behind')})collect()" in said
     assert re.search(r"^0\nBreakpoint 1 at .*\n> .*\n-> .*\n1\n`quit` would end the task", said, re.M), said
-    assert said.rstrip().endswith("The task continues.\n0 workers run on.")
+    assert said.rstrip().endswith("The task continues.\nNo worker is attached.")
     job.child.wait_for(f"{collect} gives 4")
 
     # A post mortem shows the frame that failed. The task always ends with its own exception.
@@ -109,7 +109,7 @@ def test_the_task_continues_whichever_way_the_client_leaves(cluster: Cluster, jo
         terminal.ask("pdb 1", r"^\(pdb collect\) $|^\(pdb collect\)$")
         terminal.ask("p 40 + 2", "^42$")
         terminal.press("\x04")
-        terminal.wait_for("^collect runs on.$")
+        terminal.wait_for("^collect keeps running.$")
         job.wait_for_results(names, 1)
         # By Ctrl-C, twice, while pdb is busy.
         begun, done = tmp_path / "begun", tmp_path / "done"
@@ -118,7 +118,7 @@ def test_the_task_continues_whichever_way_the_client_leaves(cluster: Cluster, jo
         terminal.line(f"!open({str(begun)!r}, 'w').close() or {until_done}")
         job.wait_until(begun.exists)
         terminal.send("\x03")
-        terminal.wait_for("pdb answers when this line is done")
+        terminal.wait_for("pdb is still executing this line")
         terminal.send("\x03")
         terminal.wait_for("Cancelled.")
         done.touch()
@@ -128,7 +128,7 @@ def test_the_task_continues_whichever_way_the_client_leaves(cluster: Cluster, jo
         os.kill(terminal.process.pid, signal.SIGKILL)
         job.wait_for_results(names, 3)
     # By the end of the input.
-    assert "collect runs on." in raydap("debug", cluster.dashboard, said="pdb\nn\n")
+    assert "collect keeps running." in raydap("debug", cluster.dashboard, said="pdb\nn\n")
     job.wait_for_results(names, 4)
 
 
@@ -152,7 +152,7 @@ def test_a_worker_that_is_killed_while_it_is_joined(cluster: Cluster, job: Job, 
         terminal.wait_for("This is the pdb of collect.")
         pid = int(terminal.ask("p __import__('os').getpid()", r"^(\d+)$")[1])
         os.kill(pid, signal.SIGKILL)
-        terminal.ask("p 1", "The connection to collect is gone: its process, or its node, has died.")
+        terminal.ask("p 1", "The connection to collect is lost: its process or its node has died.")
         terminal.wait_for(r"^\(raydap\)")
     job.child.wait_for(f"{name} fails: WorkerCrashedError")
 
@@ -172,7 +172,7 @@ def test_remote_and_get_lead_on(cluster: Cluster, job: Job) -> None:
 def test_remote_where_no_call_comes(cluster: Cluster, job: Job) -> None:
     (name,) = job.start("collect")
     said = raydap("debug", cluster.dashboard, said="pdb\nremote\nn\nremote\n")
-    assert "It has ended without such a call." in said
+    assert "The task has ended without such a call." in said
     job.child.wait_for(f"{name} gives ")
     job.wait_for_more(1)
 

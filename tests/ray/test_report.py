@@ -236,7 +236,7 @@ def test_the_time_is_over_before_the_program_is(reporting: Reporting) -> None:
     reporting.write(LOOP)
     line = line_of(LOOP, "# in a turn")
     run = reporting.start("--break-at", f"program.py:{line}", "--limit", "5s", "program.py")
-    run.wait_for("the program keeps running")
+    run.wait_for("Time limit reached. raydap removes its breakpoints; the program keeps running")
     found = reporting.wait_report(lambda found: found.outcome.text.startswith("Time limit reached."))
     assert (found.outcome.state, found.outcome.code) == ("running", None)
     reporting.go()

@@ -200,9 +200,9 @@ def check_stacks(ask: Callable[..., str], picture: Path) -> None:
 
 def check_that_nobody_can_be_asked(ask: Callable[..., str]) -> None:
     """Check that workers without an agent are reported and not stopped."""
-    assert "No worker in this set can be asked" in ask("eval", "rank", "actor:Trainer", code=3)
+    assert "No worker in this set can evaluate an expression" in ask("eval", "rank", "actor:Trainer", code=3)
     # These are the driver, two trainers, and the idle workers that Ray keeps.
-    unasked = re.search(r"1 wait at breakpoint\(\) and (\d+) run without an agent", ask("compare", "rank", code=3))
+    unasked = re.search(r"1 waits at breakpoint\(\) and (\d+) run without an agent", ask("compare", "rank", code=3))
     assert unasked is not None
     assert int(unasked[1]) >= 3
 

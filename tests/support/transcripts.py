@@ -115,7 +115,7 @@ class Transcripts:
             user.types("p total", r"^0\.0$")
             user.types("display self.config", r"^display .*\}$")
             yield "launch", user.seen()
-            user.hides("clear", r"^All .*$")
+            user.hides("clear", r"^Removed all .*$")
             user.hides("barrier 24", r"^Breakpoint \d .*$")
             user.hides("[all] c", r"^-> action = .*$")
             user.repeats("[all] p 'stopped'", r"^.*Rollout.*$", r"^'stopped'  4  Rollout\{0-3\}")
@@ -128,7 +128,7 @@ class Transcripts:
             user.types("[all] w", r"Rollout\{2-3\}$")
             user.types("focus 0", r"^-> return .*$")
             yield "many", user.seen()
-            user.hides("clear", r"^All .*$")
+            user.hides("clear", r"^Removed all .*$")
             user.types("[all] c", ends=True)
             yield "end", user.seen()
 
@@ -158,7 +158,7 @@ class Transcripts:
         """Replace what differs from run to run. Tables get the column widths of the new values."""
         text = "\n".join(_aligned(text.splitlines(), self._cluster.host))
         text = re.sub(r"\bdriver \d+", f"driver {_PIDS['driver']}", text)
-        text = re.sub(r"\b\d+ workers run\b", "5 workers run", text)
+        text = re.sub(r"\b\d+ workers (are|keep) running\b", r"5 workers \1 running", text)
         text = re.sub(r"\b0x[0-9a-f]+\b", "0x7f5510afc050", text)
         # Ray prints this before or after the end of the session.
         text = re.sub(r"^Job \S+ \(\w+\) has ended\.\n", "", text, flags=re.MULTILINE)
@@ -178,7 +178,7 @@ class User:
         self._terminal.__enter__()
         self._terminal.wait_for(_PROMPT)
         # The lines about the connection differ from run to run.
-        text = re.split(r"^(?=> |Nobody is stopped)", self._terminal.text, maxsplit=1, flags=re.MULTILINE)[1]
+        text = re.split(r"^(?=> |No worker is stopped)", self._terminal.text, maxsplit=1, flags=re.MULTILINE)[1]
         self._lines = [self._start, *text.splitlines()[:-1]]
         return self
 

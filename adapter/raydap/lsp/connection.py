@@ -47,21 +47,21 @@ class Connection:
         try:
             message = json.loads(body)
         except (ValueError, RecursionError):
-            self._fail(None, ErrorCodes.ParseError, "This is no JSON.")
+            self._fail(None, ErrorCodes.ParseError, "The message is not valid JSON.")
             return
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-            self._fail(None, ErrorCodes.InvalidRequest, "This is no message of JSON-RPC 2.0.")
+            self._fail(None, ErrorCodes.InvalidRequest, "The message is not a JSON-RPC 2.0 message.")
             return
         method, seq = message.get("method"), message.get("id")
         if "id" in message and ("method" in message or not {"result", "error"} & message.keys()):
             if not isinstance(method, str) or not isinstance(seq, (int, str)):
-                self._fail(None, ErrorCodes.InvalidRequest, "A request has a method and an id, a number or a string.")
+                self._fail(None, ErrorCodes.InvalidRequest, "A request needs a method, and an id: a number or string.")
                 return
             if not self._initialized and method != "initialize":
-                self._fail(seq, ErrorCodes.ServerNotInitialized, "The first request is `initialize`.")
+                self._fail(seq, ErrorCodes.ServerNotInitialized, "The first request must be `initialize`.")
                 return
             if self._initialized and method == "initialize":
-                self._fail(seq, ErrorCodes.InvalidRequest, "`initialize` has been sent already.")
+                self._fail(seq, ErrorCodes.InvalidRequest, "`initialize` has already been sent.")
                 return
         elif not self._initialized and method != "exit":
             return
@@ -74,10 +74,10 @@ class Connection:
             # pygls raises exceptions of its own for parameters with wrong types, and any others for other mistakes.
             logger.info("language server: %s cannot be read: %r", method, error)
             if "id" in message and method is not None:
-                self._fail(seq, ErrorCodes.InvalidParams, f"The parameters of {method} are not as LSP describes them.")
+                self._fail(seq, ErrorCodes.InvalidParams, f"The parameters of {method} do not match LSP.")
             return
         if "id" in message and not hasattr(structured, "id"):
-            self._fail(seq, ErrorCodes.InvalidRequest, f"{method} is a notification, which has no id.")
+            self._fail(seq, ErrorCodes.InvalidRequest, f"{method} is a notification and must not have an id.")
             return
         self._initialized = self._initialized or method == "initialize"
         try:
@@ -85,7 +85,7 @@ class Connection:
         except Exception:
             logger.exception("language server: %s failed", method)
             if "id" in message:
-                self._fail(seq, ErrorCodes.InternalError, f"{method} failed; the log says why.")
+                self._fail(seq, ErrorCodes.InternalError, f"{method} failed; see the log.")
 
     def _on_gone(self, reason: str) -> None:
         self._end()

@@ -116,7 +116,7 @@ class Document:
         if self.uri.endswith(".json") or not self._examiner.may_end_in_comment(line):
             return []
         edit = types.TextEdit(self._positions.end_of_line(line), f"  # raydap: ignore[{finding.code}]")
-        return [self._code_action(f"Ignore {finding.code} in this line", diagnostic, [edit], False)]
+        return [self._code_action(f"Ignore {finding.code} on this line", diagnostic, [edit], False)]
 
     def _code_action(
         self, title: str, diagnostic: types.Diagnostic, edits: list[types.TextEdit], preferred: bool

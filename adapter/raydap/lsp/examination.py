@@ -32,7 +32,7 @@ class PythonExaminer:
 
     def may_end_in_comment(self, line: int) -> bool:
         """Return whether a comment can be added to a line of the last text that could be parsed."""
-        return not self._reader.goes_on(line)
+        return not self._reader.continues(line)
 
     def examine(self, text: str) -> list[Finding] | None:
         """Return the findings in the order of the source; None if the text cannot be parsed.

@@ -24,9 +24,9 @@ REFRESH_INTERVAL_S = 0.2
 """Seconds from the first change of a worker until the client is requested to refresh lenses and values."""
 
 SETTINGS = {
-    "ignore": "the codes of the rules that are switched off",
-    "commands": "the commands that the client has for lenses, such as raydap.continueStopped; none if it is left out",
-    "live": "whether live workers are shown; `true` if it is left out",
+    "ignore": "the codes of disabled rules",
+    "commands": "the lens commands that the client implements, such as raydap.continueStopped; default: none",
+    "live": "whether to show live workers; default: `true`",
 }
 """The settings in `initializationOptions`, and under `raydap.languageServer` in `didChangeConfiguration`."""
 
@@ -211,7 +211,7 @@ class RaydapLanguageServer(LanguageServer):
                 self._sessions.close()
                 self._sessions = Sessions(self._workers_changed)
         elif live is not None:
-            self._complain("The setting `live` of raydap's language server is true or false.")
+            self._complain("The setting `live` of raydap's language server must be true or false.")
         self._commands = self._names(settings, "commands", list(COMMANDS), self._commands)
         self._ignored = frozenset(self._names(settings, "ignore", list(BY_CODE), self._ignored))
 
@@ -224,12 +224,14 @@ class RaydapLanguageServer(LanguageServer):
         if names is None:
             return list(before)
         if not isinstance(names, (list, tuple)):
-            self._complain(f"The setting `{setting}` of raydap's language server is a list, such as [{known[0]!r}].")
+            self._complain(
+                f"The setting `{setting}` of raydap's language server must be a list, such as [{known[0]!r}]."
+            )
             return list(before)
         unknown = [name for name in names if name not in known]
         if unknown:
-            what = f"{unknown[0]!r} in its setting `{setting}`; it knows {', '.join(known)}"
-            self._complain(f"raydap's language server does not know {what}.")
+            where = f"the setting `{setting}` of raydap's language server"
+            self._complain(f"Unknown value {unknown[0]!r} in {where}. Known values: {', '.join(known)}.")
         return [name for name in names if name in known]
 
     def _complain(self, text: str) -> None:

@@ -19,7 +19,7 @@ _STATES = {
     "running": "running",
     "ended": "ended",
     "interrupted": "interrupted",
-    "limit": "time over",
+    "limit": "time limit",
     "failed": "failed",
 }
 
@@ -35,11 +35,11 @@ def of_report(report: Report) -> str:
         _section("Errors", "errors", [_error(each, index, report) for index, each in enumerate(report.errors)]),
         _section("Stops", "stops", [_line(each, index, report) for index, each in enumerate(report.lines)]),
         _section("Values over time", "traces", [_trace(each, index) for index, each in enumerate(report.traces)]),
-        _section("Where everybody was", "samples", _samples(report)),
-        _section("Who did what when", "timeline", _timeline(report)),
+        _section("Stack samples", "samples", _samples(report)),
+        _section("Timeline", "timeline", _timeline(report)),
         _section("Output", "output", _output(report)),
         _section("Workers", "workers", _workers(report)),
-        _section("What raydap said", "notes", _notes(report)),
+        _section("Messages", "notes", _notes(report)),
     )
     head = element(
         "head",
@@ -69,7 +69,7 @@ def _header(report: Report) -> Html:
         *([f"cluster {report.cluster}"] if report.cluster else []),
         f"raydap {report.raydap}",
     ]
-    written = f" This page was written at {clock(report.written)}, while it ran." if report.ended is None else ""
+    written = f" Page written at {clock(report.written)}." if report.ended is None else ""
     return joined(
         element("h1", report.title, " ", badge),
         element("div", " · ".join(facts), class_="soft small"),
@@ -81,15 +81,15 @@ def _tiles(report: Report) -> Html:
     own = [each for each in report.errors if not each.passed]
     hits = sum(each.hits for line in report.lines for each in line.counts)
     looked = sum(each.looked for line in report.lines for each in line.counts)
-    told = sum(series.hits for trace in report.traces for series in trace.series)
+    traced = sum(series.hits for trace in report.traces for series in trace.series)
     paused, pauses = sum(each.paused for each in report.workers), sum(each.pauses for each in report.workers)
     longest = max((each.end - each.start for each in report.timeline.pauses if each.end is not None), default=0.0)
     tiles = [
-        _tile("errors", len(own), "error", f"{sum(each.count for each in own)} in all", "bad" if own else ""),
-        _tile("stops", hits, "hit", f"{count(looked, 'look')} at {count(len(report.lines), 'line')}"),
-        _tile("traces", told, "value", f"of {count(len(report.traces), 'expression')}"),
+        _tile("errors", len(own), "error", f"{sum(each.count for each in own)} in total", "bad" if own else ""),
+        _tile("stops", hits, "hit", f"{count(looked, 'stack')} at {count(len(report.lines), 'line')}"),
+        _tile("traces", traced, "value", f"of {count(len(report.traces), 'expression')}"),
         _tile("samples", len(report.samples), "sample", "of all stacks"),
-        _tile("workers", len(report.workers), "worker", f"{count(pauses, 'pause')}, {duration(paused)} altogether"),
+        _tile("workers", len(report.workers), "worker", f"{count(pauses, 'pause')}, {duration(paused)} in total"),
     ]
     shown = [tile for tile, is_shown in zip(tiles, _shown(report, own), strict=True) if is_shown]
     note = f"Longest pause of a worker: {duration(longest)}." if longest else ""
@@ -116,7 +116,7 @@ def _first(report: Report) -> Html:
     if not found:
         return element("div", "Nothing stands out.", class_="first good")
     items = element("ul", [element("li", each) for each in found])
-    return element("div", element("b", "Look at this first"), items, class_="first")
+    return element("div", element("b", "Most urgent"), items, class_="first")
 
 
 def _error(error: ErrorRecord, index: int, report: Report) -> Html:
@@ -125,7 +125,9 @@ def _error(error: ErrorRecord, index: int, report: Report) -> Html:
     first_line = error.text.strip().partition("\n")[0]
     title = joined(element("b", error.type), f": {first_line[:200]}" if first_line else "", where, " ", badge)
     inside = [
-        element("p", "It came from a task or an actor that has failed, and is shown there.") if error.passed else None,
+        element("p", "Ray passed this error on from a failed task or actor. See the error there.")
+        if error.passed
+        else None,
         element("pre", error.traceback) if error.traceback else None,
         page_stacks.tree(error.tree, {}) if error.tree.children else None,
         _single_looks(error.looks, report) if error.count > 1 else None,
@@ -149,13 +151,13 @@ def _single_looks(looks: Sequence[object], report: Report) -> Html | None:
 
 def _line(line: LineRecord, index: int, report: Report) -> Html:
     condition = joined(" if ", element("code", line.condition)) if line.condition else None
-    what = " breakpoint() of the program" if line.call else None
+    what = " breakpoint() in the program" if line.call else None
     hits = sum(each.hits for each in line.counts)
     title = joined(_place(line), condition, what, " ", element("span", count(hits, "hit"), class_="badge"))
     inside = [
         _state(line),
         _counts(line.counts, "condition"),
-        element("h3", "The last look at each worker") if line.tree.children else None,
+        element("h3", "Last stop of each worker") if line.tree.children else None,
         page_stacks.tree(line.tree, line.statistics) if line.tree.children else None,
         _single_looks(line.looks, report),
     ]
@@ -200,7 +202,7 @@ def _place(line: LineRecord | TraceRecord) -> Html:
 def _state(line: LineRecord | TraceRecord) -> Html | None:
     if line.counts:
         return None
-    reason = "Nobody got there." if line.verified or not line.message else line.message
+    reason = "No worker reached this line." if line.verified or not line.message else line.message
     return element("p", reason, class_="soft")
 
 
@@ -209,7 +211,7 @@ def _counts(counts: Sequence[KindCount], what: str) -> Html | None:
         return None
     has_looks, has_failed = any(each.looked for each in counts), any(each.failed for each in counts)
     heads = [("", ""), ("workers", "number"), ("hits", "number")]
-    heads += [("looked at", "number")] if has_looks else []
+    heads += [("inspected", "number")] if has_looks else []
     heads += [(f"the {what} failed", "number"), ("with", "")] if has_failed else []
     rows = [
         element(
@@ -263,7 +265,7 @@ def _samples(report: Report) -> Iterator[Html]:
         title = joined(
             element("b", clock(sample.time)),
             f" (+{duration(max(sample.time - report.started, 0))}) ",
-            element("span", root.label or "nobody", class_="badge"),
+            element("span", root.label or "no workers", class_="badge"),
         )
         inside = element("div", _sample(sample), class_="inside")
         yield element("details", element("summary", title), inside, open=index == len(report.samples) - 1)
@@ -279,15 +281,15 @@ def _sample(sample: SampleRecord) -> Iterator[Html]:
         title = element("summary", f"Each worker ({len(rows)})")
         yield element("details", title, element("div", element("table", element("tbody", rows)), class_="inside"))
     if sample.unread:
-        yield element("p", f"{count(len(sample.unread), 'worker')} did not say where they were.", class_="soft small")
+        yield element("p", f"{count(len(sample.unread), 'worker')} did not answer.", class_="soft small")
 
 
 def _timeline(report: Report) -> Iterator[Html]:
     picture = page_charts.timeline(report)
     if picture is not None:
         yield picture
-        text = "Blue: tasks, as Ray tells of them. Red: stopped by raydap; drawn wider than it was, to be seen."
-        more = f" {count(report.timeline.more, 'span')} more were not kept." if report.timeline.more else ""
+        text = "Blue: tasks, as listed by Ray. Red: stops; short stops are drawn wider so that they are visible."
+        more = f" {report.timeline.more:,} more tasks and stops were not kept." if report.timeline.more else ""
         yield element("p", text + more, class_="soft small")
 
 

@@ -88,7 +88,7 @@ class JobWatch:
                 missing_since = time.monotonic()
             if time.monotonic() - missing_since < GONE_S:
                 return PAUSE_S
-            ends.append(JobEnd(True, f"The cluster has not said for {GONE_S:g} s what became of the job {self._job}."))
+            ends.append(JobEnd(True, f"The cluster has not returned job {self._job} for {GONE_S:g} s."))
             return None
 
         await Poll(PROCESS_POLLS, ask).run(PAUSE_S)
@@ -112,7 +112,5 @@ def _find(rows: list[Row], job: str) -> Row | None:
 
 def _no_such_job(job: str, rows: list[Row], ended: bool) -> str:
     running = [str(row.get("submission_id") or row.get("job_id")) for row in rows if not has_ended(row)]
-    others = f"those that run: {', '.join(running)}" if running else "no job runs"
-    return (
-        f"The job {job} has ended already ({others})." if ended else f'There is no file and no job "{job}" ({others}).'
-    )
+    others = f"running jobs: {', '.join(running)}" if running else "no jobs are running"
+    return f"Job {job} has already ended ({others})." if ended else f'There is no file and no job "{job}" ({others}).'

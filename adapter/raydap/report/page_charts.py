@@ -142,7 +142,7 @@ def timeline(report: Report) -> Html | None:
         _row(_label(key, workers.get(key)), _thinned(by_worker[key], bars), _TOP + index * _ROW, x, end)
         for index, key in enumerate(shown)
     ]
-    more = f"and {len(keys) - len(shown)} more workers, which the trace and the JSON have" if keys[MAX_ROWS:] else None
+    more = f"and {len(keys) - len(shown)} more workers are in the trace and in the JSON" if keys[MAX_ROWS:] else None
     picture = element(
         "svg",
         *_times(start, end, x, height),
@@ -150,7 +150,7 @@ def timeline(report: Report) -> Html | None:
         class_="chart",
         viewBox=f"0 0 {WIDTH:g} {height:g}",
         role="img",
-        aria_label="what each worker did when",
+        aria_label="timeline of the workers",
     )
     return joined(picture, element("p", more, class_="soft small") if more else None)
 

@@ -66,7 +66,7 @@ def _of_line(line: LineRecord | TraceRecord, anchor: str) -> Iterator[Html]:
         times = count(sum(each.failed for each in failed), "time")
         yield joined(_link(anchor, place), f": the {what} failed {times}: {failed[0].error}")
     elif not line.counts:
-        reason = "nobody got there" if line.verified or not line.message else line.message
+        reason = "no worker reached this line" if line.verified or not line.message else line.message
         yield joined(_link(anchor, place), f": {reason}")
 
 

@@ -103,7 +103,7 @@ def looks(found: Sequence[LookRecord], started: float) -> Html:
 
 
 def _look(look: LookRecord, started: float) -> Html:
-    short = _short(look.frames[-1].variables) if look.frames else look.problem or "no frame of yours"
+    short = _short(look.frames[-1].variables) if look.frames else look.problem or "no frames"
     title = joined(
         element("span", f"{clock(look.time)} (+{duration(max(look.time - started, 0))})", class_="soft small"),
         " ",

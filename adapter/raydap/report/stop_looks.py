@@ -74,7 +74,7 @@ async def look(live: LiveSession, thread: int, raised: bool, pid: Callable[[], i
         frames=() if found is None else tuple(_chain(found.root)),
         error=None if error is None else _result(error),
         places=_result(places) or (),
-        problem=f"It did not say within {LOOK_TIMEOUT_S:g} s where it is." if is_silent else "",
+        problem=f"It did not send its stack within {LOOK_TIMEOUT_S:g} s." if is_silent else "",
     )
 
 
@@ -97,7 +97,7 @@ async def resume(live: LiveSession, thread: int) -> str:
         request = live.session.connection.request("continue", {"threadId": thread})
         await wait_for(request, RESUME_TIMEOUT_S)
     except asyncio.TimeoutError:
-        return f"It did not say within {RESUME_TIMEOUT_S:g} s that it runs on."
+        return f"It did not confirm within {RESUME_TIMEOUT_S:g} s that it resumed."
     except SessionError as error:
         return str(error)
     return ""

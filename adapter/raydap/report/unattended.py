@@ -52,11 +52,11 @@ class Reporting:
         job = None
         if self.watch.job is not None and self.target.url is None:
             job = await JobWatch.of(self.watch.job, self.target.dashboard)
-        run = WatchedRun(self.watch, self._say, _echo)
+        run = WatchedRun(self.watch, self._print_event, _echo)
         try:
             if not await self._begin(run, self.target if job is None else Target(job.url)):
                 return 128 + self.ended.result()
-            self._say(f"watches {self.watch.title}; {self.files.page} is written every minute, and at the end")
+            self._print_event(f"Watching {self.watch.title}. Writing {self.files.page} every minute and at the end.")
             writing = asyncio.ensure_future(self._write_often(run))
             try:
                 code = await self._watch(run, job)
@@ -74,7 +74,7 @@ class Reporting:
         except ProblemError as error:
             self._print(f"{run.outcome.text} {error.problem}")
             return code or 1
-        self._say(f"{run.outcome.text} {self.files.page} says what was seen.")
+        self._print_event(f"{run.outcome.text} Report: {self.files.page}")
         return code
 
     async def _begin(self, run: WatchedRun, target: Target) -> bool:
@@ -105,10 +105,10 @@ class Reporting:
             done = await _first(waits)
             if done == "limit" and not is_job:
                 # The last report contains the exit code of the program, so wait for the program's end.
-                self._say("the time is over; the program runs on, and nothing stops there any more")
+                self._print_event("Time limit reached. raydap removes its breakpoints; the program keeps running.")
                 await run.stop_watching()
                 run.outcome = Outcome(
-                    state="running", code=None, text="The time is over. The program runs on unwatched."
+                    state="running", code=None, text="Time limit reached. The program keeps running, unwatched."
                 )
                 await self._write_now(run)
                 del waits["limit"]
@@ -116,7 +116,7 @@ class Reporting:
             if done == "signal":
                 return await self._interrupted(run, signal.Signals(self.ended.result()))
             if done == "limit":
-                return _over(run, "limit", 0, "The time is over. The job runs on.")
+                return _over(run, "limit", 0, "Time limit reached. The job keeps running.")
             if done == "job":
                 end: JobEnd = waits["job"].result()
                 return _over(run, "ended", int(end.failed), end.text, code=None)
@@ -132,8 +132,8 @@ class Reporting:
         """
         code = 128 + number
         if self.watch.job is not None:
-            return _over(run, "interrupted", code, f"{number.name} has ended the report. The job runs on.", code=None)
-        _over(run, "interrupted", code, f"{number.name} has ended the report, and the program with it.", code=None)
+            return _over(run, "interrupted", code, f"Interrupted by {number.name}. The job keeps running.", code=None)
+        _over(run, "interrupted", code, f"Interrupted by {number.name}. The program was ended.", code=None)
         await self._write_now(run)
         await run.stop_program(END_TIMEOUT_S)
         run.outcome = Outcome(state="interrupted", code=run.exit_code, text=run.outcome.text)
@@ -158,7 +158,7 @@ class Reporting:
         # A page of many workers takes some time, and their stops must be handled during it.
         await asyncio.to_thread(self.files.write, run.report(), list(run.tasks.events), is_last)
 
-    def _say(self, text: str) -> None:
+    def _print_event(self, text: str) -> None:
         if not self.quiet:
             self._print(text)
 
@@ -176,7 +176,9 @@ def _over(run: WatchedRun, state: Any, exit_code: int, text: str, code: int | No
 def _session_over(run: WatchedRun, is_job: bool) -> int:
     code = run.exit_code
     if is_job or code is None:
-        return _over(run, "failed", 1, "The session has ended before what it has watched.")
+        return _over(
+            run, "failed", 1, "The debug session ended before the program or job did. See the messages in the report."
+        )
     return _over(run, "ended", code, f"The program has ended with exit code {code}.", code)
 
 

@@ -68,10 +68,10 @@ def line(text: str) -> WatchedLine:
     """Parse `FILE:LINE` or `FILE:LINE if CONDITION`. Raises ValueError with a sentence for the user."""
     found = _LINE.fullmatch(text.strip())
     if found is None:
-        raise ValueError(f'"{text}" is no line; write it like train.py:42, or "train.py:42 if loss > 10".')
+        raise ValueError(f'"{text}" is not a line. Write train.py:42, or "train.py:42 if loss > 10".')
     number = int(found["line"])
     if number < 1:
-        raise ValueError(f'"{text}" is no line; lines are counted from 1.')
+        raise ValueError(f'"{text}" is not a line: lines count from 1.')
     return WatchedLine(
         _file(found["file"]), number, _expression(found["condition"] or "", f'The condition in "{text}"')
     )
@@ -81,16 +81,16 @@ def traced(text: str, expression: str) -> WatchedLine:
     """Parse `FILE:LINE` and check the expression for it. Raises ValueError with a sentence for the user."""
     watched = line(text)
     if watched.condition:
-        raise ValueError(f'"{text}" has a condition; what is traced there can be: "loss if loss > 10 else None".')
+        raise ValueError(f'"{text}" has a condition. Put it into the expression: "loss if loss > 10 else None".')
     if not expression.strip():
-        raise ValueError(f'There is no expression for "{text}"; write it after the line: train.py:42 loss.')
+        raise ValueError(f'The expression for "{text}" is missing. Write it after the line: train.py:42 loss.')
     return WatchedLine(watched.file, watched.line, "", _expression(expression, f'The expression for "{text}"'))
 
 
 def _file(name: str) -> str:
     path = os.path.abspath(name)
     if not os.path.isfile(path):
-        raise ValueError(f'There is no file "{name}" here; name it as it is found from this folder.')
+        raise ValueError(f'There is no file "{name}". Write its path relative to the current folder.')
     return path
 
 
@@ -104,7 +104,7 @@ def _expression(text: str, what: str) -> str:
             compile(f"({text.strip()}\n)", "<expression>", "eval")
         except (SyntaxError, ValueError) as error:
             reason = error.msg if isinstance(error, SyntaxError) else error
-            raise ValueError(f"{what} is no expression of Python: {reason}.") from None
+            raise ValueError(f"{what} is not a valid Python expression: {reason}.") from None
     return text.strip()
 
 
@@ -116,5 +116,5 @@ def duration(text: str) -> float:
     found = _DURATION.fullmatch(text.strip())
     seconds = 0.0 if found is None else float(found["number"]) * _SECONDS[found["unit"]]
     if seconds <= 0:
-        raise ValueError(f'"{text}" is no duration; write it like 30s, 5m or 1h.')
+        raise ValueError(f'"{text}" is not a duration. Write 30s, 5m or 1h.')
     return seconds

@@ -26,7 +26,7 @@ MAX_MEMBERS = 100
 """The number of workers that a node of merged stacks names one by one."""
 
 
-class Told(msgspec.Struct, frozen=True):
+class HitMessage(msgspec.Struct, frozen=True):
     """A message of a worker about a line (inworker/line_hits.py). Workers are not trusted, so decoding checks it."""
 
     line: int
@@ -116,23 +116,23 @@ class Looks:
 class _Hits:
     """The hits of a line by one worker.
 
-    `stops` is the number of stops that raydap received. `told` is the number of hits in the worker's last message. A
-    worker that is attached again counts from 0, so `before` is the sum of its earlier counts.
+    `stops` is the number of stops that raydap received. `reported` is the number of hits in the worker's last message.
+    A worker that is attached again counts from 0, so `before` is the sum of its earlier counts.
     """
 
     def __init__(self) -> None:
-        self.told = self.before = self.stops = self.failed = 0
+        self.reported = self.before = self.stops = self.failed = 0
         self.error = ""
 
     @property
     def count(self) -> int:
-        return max(self.before + self.told, self.stops)
+        return max(self.before + self.reported, self.stops)
 
-    def take(self, told: Told) -> None:
-        if told.hits < self.told:
-            self.before += self.told
-        self.told, self.failed = told.hits, told.failed
-        self.error = told.error or self.error
+    def take(self, message: HitMessage) -> None:
+        if message.hits < self.reported:
+            self.before += self.reported
+        self.reported, self.failed = message.hits, message.failed
+        self.error = message.error or self.error
 
 
 class SeenLine:
@@ -164,20 +164,20 @@ class SeenLine:
         """Count a stop of a worker."""
         self._hits.setdefault(key, _Hits()).stops += 1
 
-    def tell(self, key: str, told: Told, time: float) -> None:
+    def count_hits(self, key: str, message: HitMessage, time: float) -> None:
         """Take a message of a worker, which arrived at `time`."""
-        self._hits.setdefault(key, _Hits()).take(told)
-        if self.watched.expression is not None and told.count:
+        self._hits.setdefault(key, _Hits()).take(message)
+        if self.watched.expression is not None and message.count:
             point = Point(
                 time=time,
-                count=told.count,
-                low=told.low,
-                high=told.high,
-                last=told.last,
-                nan=told.nan,
-                inf=told.inf,
+                count=message.count,
+                low=message.low,
+                high=message.high,
+                last=message.last,
+                nan=message.nan,
+                inf=message.inf,
             )
-            self._series.setdefault(key, TraceSeries()).add(point, told.text)
+            self._series.setdefault(key, TraceSeries()).add(point, message.text)
 
     def record(self, workers: KnownWorkers) -> LineRecord:
         """Return the record of a line where workers stop."""
@@ -212,8 +212,8 @@ class SeenLine:
     def _place(self) -> dict[str, Any]:
         watched = self.watched
         source = getline(watched.file, watched.line).strip()
-        said = {"verified": self.verified, "message": "" if self.verified else self.message}
-        return {"path": watched.file, "line": watched.line, "source": source, **said}
+        state = {"verified": self.verified, "message": "" if self.verified else self.message}
+        return {"path": watched.file, "line": watched.line, "source": source, **state}
 
     def _counts(self, workers: KnownWorkers) -> Iterator[KindCount]:
         kinds: dict[str, list[str]] = {}

@@ -30,7 +30,7 @@ from raydap.report.records import LookRecord, Note, Outcome, Report, Timeline
 from raydap.report.seen_errors import SeenErrors
 from raydap.report.stop_looks import Look, look, resume
 from raydap.report.watch_arguments import Watch
-from raydap.report.watched_lines import SeenLine, Told, WatchedLines
+from raydap.report.watched_lines import HitMessage, SeenLine, WatchedLines
 from raydap.report.watched_session import WatchedSession
 from raydap.tasks import Tasks
 
@@ -53,11 +53,11 @@ POST_MORTEM = {"RAY_DEBUG_POST_MORTEM": "1"}
 class WatchedRun:
     """A program or job that is watched, and all that the report contains about it.
 
-    `say` is called with a line for each event that the user should read. `echo` is called with the category and the
-    text of the program's output (spec: OutputEvent).
+    `print_event` is called with a line for each event that the user should read. `echo` is called with the category and
+    the text of the program's output (spec: OutputEvent).
     """
 
-    def __init__(self, watch: Watch, say: Callable[[str], None], echo: Callable[[str, str], None]) -> None:
+    def __init__(self, watch: Watch, print_event: Callable[[str], None], echo: Callable[[str, str], None]) -> None:
         self.watch = watch
         self.live = WatchedSession()
         self.workers = KnownWorkers()
@@ -67,14 +67,14 @@ class WatchedRun:
         self.started = steady_time.now()
         self.ended: float | None = None
         """When the run ended; set by unattended.py, as is `outcome`."""
-        self.outcome = Outcome(state="running", code=None, text="It runs.")
+        self.outcome = Outcome(state="running", code=None, text="Running.")
         self.exit_code: int | None = None
         """The exit code of the launched program, once its `exited` event has arrived."""
         # The markers around messages of workers are random, because programs print to the same stream.
         marker = f"@raydap-{secrets.token_hex(8)}@"
         self.lines = WatchedLines(watch.lines, marker)
-        self._told = re.compile(f"{re.escape(marker)}({{[^\n]*?}}){re.escape(marker)}")
-        self._say = say
+        self._hits_pattern = re.compile(f"{re.escape(marker)}({{[^\n]*?}}){re.escape(marker)}")
+        self._print_event = print_event
         self._output = ProgramOutput(echo)
         self._notes: dict[str, Note] = {}
         self._tasks = Tasks()
@@ -136,7 +136,7 @@ class WatchedRun:
             await self.tasks.ask(self._dashboard, self._jobs())
             await self._dashboard.rest.close()
             if self.tasks.problem:
-                self.note(f"The timeline may lack tasks: {self.tasks.problem}", is_news=False)
+                self.note(f"Some tasks may be missing from the timeline: {self.tasks.problem}", is_news=False)
         await self._tasks.wait()
 
     async def leave(self) -> None:
@@ -172,9 +172,9 @@ class WatchedRun:
         data, text = body.get("data") or {}, str(body.get("output", ""))
         worker = data.get("worker")
         if isinstance(worker, str):
-            found = self._told.findall(text)
+            found = self._hits_pattern.findall(text)
             for each in found:
-                self._take_told(worker, each)
+                self._take_hits(worker, each)
             if not found and body.get("category") in ("important", "console", "stderr"):
                 self.note(text.strip())
         elif body.get("category") in ("stdout", "stderr"):
@@ -183,14 +183,14 @@ class WatchedRun:
             # Leave out the warning that only some workers of a collective group resume: the others follow immediately.
             self.note(text.strip(), is_news="raydap" in data)
 
-    def _take_told(self, worker: str, text: str) -> None:
-        told = msgspec.json.decode(text, type=Told)
-        if 0 <= told.line < len(self.lines.lines):
-            seen = self.lines.lines[told.line]
+    def _take_hits(self, worker: str, text: str) -> None:
+        message = msgspec.json.decode(text, type=HitMessage)
+        if 0 <= message.line < len(self.lines.lines):
+            seen = self.lines.lines[message.line]
             self.workers.used.add(worker)
             if not seen.hits:
-                self._say(f"{_place(seen)}: {self.workers.label(worker)} is there")
-            seen.tell(worker, told, steady_time.now())
+                self._print_event(f"{self.workers.label(worker)} reached {_place(seen)}")
+            seen.count_hits(worker, message, steady_time.now())
             entry = self.workers.entries.get(worker)
             if entry is not None and entry.actor and worker not in self.workers.ranks:
                 self._ask_ranks()
@@ -238,7 +238,7 @@ class WatchedRun:
         if failed:
             self.note(f"{label} may still be stopped: {failed}")
         if seen.problem:
-            self.note(f"{label} was not looked at: {seen.problem}")
+            self.note(f"The stack of {label} could not be read: {seen.problem}")
         record = LookRecord(
             time=begun,
             worker=key,
@@ -250,7 +250,7 @@ class WatchedRun:
         if seen.error is not None:
             is_new = self.errors.add(seen.error, self.workers.kind(key), record)
             if is_new:
-                self._say(f"{label} failed: {seen.error.type}: {_short(seen.error.text)}")
+                self._print_event(f"{label} failed: {seen.error.type}: {_short(seen.error.text)}")
         elif not raised:
             self._add_stop(stopped, record, is_looked)
 
@@ -270,8 +270,8 @@ class WatchedRun:
         line.looks.add(self.workers.kind(record.worker), record)
         count = sum(line.looks.counts.values())
         if count & (count - 1) == 0:
-            more = "" if count == 1 else f" (look {count} there)"
-            self._say(f"{_place(line)}: {record.label} stopped for {record.paused * 1000:.0f} ms{more}")
+            more = "" if count == 1 else f" (stop {count} at this line)"
+            self._print_event(f"{_place(line)}: {record.label} stopped for {record.paused * 1000:.0f} ms{more}")
 
     # Background tasks.
 
@@ -290,12 +290,13 @@ class WatchedRun:
             try:
                 sample = await sampling.take(self.live, self._jobs())
             except SessionError as error:
-                self.note(f"Where the workers are could not be read: {error}")
+                self.note(f"The stacks of the workers could not be read: {error}")
                 continue
             if sample is not None:
                 self.workers.take_places(sample.places)
                 self.samples.add(sample)
-                self._say(f"stacks of {sample.stacks.root.label or 'nobody'}")
+                label = sample.stacks.root.label
+                self._print_event(f"read the stacks of {label}" if label else "no workers to sample")
 
     def _jobs(self) -> set[str]:
         return self.workers.jobs_of(self.watch.job, self._pid)
@@ -308,7 +309,7 @@ class WatchedRun:
         elif len(self._notes) < MAX_NOTES:
             self._notes[text] = Note(time=steady_time.now(), text=text)
             if is_news:
-                self._say(text)
+                self._print_event(text)
 
     def set_log(self, text: str) -> None:
         """Set the output to the log of a job, which Ray keeps; only a launched program's output comes as events."""

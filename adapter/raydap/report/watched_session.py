@@ -27,7 +27,8 @@ class WatchedSession(LiveSession):
         await super().find(target)
         if self.session.is_active:
             text = (
-                f"{self.session.name} debugs for others already, and a report would resume their stops; leave it out."
+                f"{self.session.name} is in use by another client, and the report would resume that client's stops. "
+                "Run without --connect, or when no client uses the hub."
             )
             raise SessionError(text)
 

@@ -46,7 +46,7 @@ async def stacks(
         elif folded:
             screen.console().out(stack_pictures.folded(found.root), highlight=False)
         elif found.root.count == 0:
-            return _nothing(live, select, "say where they are", len(found.unread) + len(found.silent))
+            return _nothing(live, select, "report its stack", len(found.unread) + len(found.silent))
         else:
             screen.console().out(folded_tables.of_stacks(found), highlight=False)
     return ExitCode.DONE if found.root.count else ExitCode.NO_WORKER
@@ -89,7 +89,7 @@ def _show(
     if as_json:
         screen.print_json(found)
     elif not groups and not silent:
-        return _nothing(live, select, "be asked without being stopped", 0)
+        return _nothing(live, select, "evaluate an expression without being stopped", 0)
     else:
         screen.console().out(text, highlight=False)
     if not groups:
@@ -113,19 +113,19 @@ def _nothing(live: LiveSession, select: str | None, what: str, silent: int) -> i
     """
     paused = sum(entry.state == "paused" for entry in live.workers.values())
     alive = sum(entry.state == "alive" and not entry.agent for entry in live.workers.values())
-    parts = [f"{paused} wait at breakpoint()"] * (paused > 0)
+    parts = [f"{paused} wait{'s' * (paused == 1)} at breakpoint()"] * (paused > 0)
     if silent:  # Workers without an agent are included if raydap has tried to read them from outside.
         parts.append(f"{silent} did not answer")
     elif alive:
-        parts.append(f"{alive} run without an agent")
+        parts.append(f"{alive} run{'s' * (alive == 1)} without an agent")
     advice = (
-        "`raydap debug` attaches to those that wait, and a program that is started with `raydap run` can be asked at "
-        "any time."
+        "`raydap debug` attaches to workers at breakpoint(). Start the program with `raydap run` to inspect its "
+        "workers at any time."
     )
     if not live.workers:
         text = "No worker runs."
     elif select is not None:
-        text = f"No worker in this set can {what}; `raydap ps` shows who runs. {advice}"
+        text = f"No worker in this set can {what}; `raydap ps` lists the workers. {advice}"
     else:
         text = f"No worker can {what}{': ' * bool(parts)}{' and '.join(parts)}. {advice}"
     screen.console(stderr=True).print(text)

@@ -21,7 +21,7 @@ from raydap.terminal.progress import Progress
 PAUSE_S = 1.0
 """Seconds between two checks while the cluster has no worker, or no entry of the old debugger."""
 
-_NO_NODE = "none of the nodes where workers run is this machine, and only there Ray can be asked"
+_NO_NODE = "no worker of this cluster runs on this machine, and raydap can query Ray only on such a machine"
 
 
 class LegacyListing:
@@ -65,7 +65,7 @@ class LegacyListing:
         if not self.problem:
             await self._next.wait()
         if self.problem:
-            raise SessionError(f"Ray cannot be asked what waits for its old debugger: {self.problem}.")
+            raise SessionError(f"Cannot list the breakpoints of Ray's old debugger: {self.problem}.")
 
     def forget(self, key: str) -> None:
         """Delete an entry that Ray has left behind in the cluster."""

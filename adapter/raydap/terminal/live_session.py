@@ -81,7 +81,7 @@ class LiveSession:
         `progress` replaces the session's own. Raises ConnectionEnded if the session ends.
         """
         waiting = [asyncio.ensure_future(event.wait()) for event in (self.listed, self.ended)]
-        with (progress or self.progress).during("asking Ray who runs"):
+        with (progress or self.progress).during("listing the workers"):
             await asyncio.wait(waiting, timeout=LIST_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
         for each in waiting:
             each.cancel()
@@ -91,7 +91,7 @@ class LiveSession:
 
     async def ask(self, command: str, arguments: Arguments, answer: type[T]) -> T:
         """Send one of raydap's own requests, and return its answer. Raises SessionError."""
-        with self.progress.during("asking the workers"):
+        with self.progress.during("waiting for the workers' answers"):
             return await self.session.connection.ask(command, arguments, answer)
 
     @property
@@ -134,8 +134,8 @@ class LiveSession:
         self.on_event(name, body)
 
     def _take_workers(self, body: Any) -> None:
-        told = msgspec.convert(body, WorkerList)
-        for entry in told.workers:
+        changes = msgspec.convert(body, WorkerList)
+        for entry in changes.workers:
             if entry.state in ENDED:
                 self.workers.pop(entry.key, None)
                 self._began.pop(entry.key, None)
@@ -145,10 +145,10 @@ class LiveSession:
                 self.detached.discard(entry.key)
             if entry.state not in ENDED:
                 self._take_entry(entry)
-        self.outage = told.outage
-        if isinstance(told.cluster, str):
-            self.cluster = told.cluster
-        if told.complete is True:
+        self.outage = changes.outage
+        if isinstance(changes.cluster, str):
+            self.cluster = changes.cluster
+        if changes.complete is True:
             self.listed.set()
         self.changed.set()
 

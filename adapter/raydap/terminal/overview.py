@@ -57,7 +57,7 @@ class Overview:
 async def show(environ: Mapping[str, str] = os.environ) -> int:
     """Print the overview. Return the exit code."""
     progress = Progress.of_command()
-    with progress.during("looking at this machine"):
+    with progress.during("inspecting this machine"):
         overview = await look(environ)
     write(overview, screen.console(), environ)
     return 0
@@ -147,7 +147,7 @@ def write(overview: Overview, console: Console, environ: Mapping[str, str]) -> N
     if found.problem is not None:
         console.print(Text(found.problem, "yellow"))
     if not (found.clusters or found.hubs or found.sessions):
-        console.print("Neither a Ray cluster, nor a hub, nor a session of an editor runs here.")
+        console.print("No Ray cluster, hub or editor session runs on this machine.")
     for number, cluster in enumerate(found.clusters):
         if number == 0:
             console.print(Text("Clusters", "bold"))
@@ -156,7 +156,7 @@ def write(overview: Overview, console: Console, environ: Mapping[str, str]) -> N
     _section("Sessions of editors", map(status_lines.session_line, found.sessions), console)
     source, named = dashboard_address.chosen(None, environ)
     if named is not None:
-        console.print(f"{source} is {named}: commands without --dashboard mean that cluster.")
+        console.print(f"{source} is {named}: commands without --dashboard use that cluster.")
     console.print(Text("\nWhat to do next", "bold"))
     steps = list(advice(overview))
     width = max(len(command) for command, _ in steps)
@@ -201,23 +201,23 @@ def advice(overview: Overview) -> Iterator[tuple[str, str]]:
         # With several clusters, each command must name its cluster.
         which = f" --dashboard {cluster.dashboard}" if len(ours) > 1 else ""
         if cluster.problem is not None:
-            yield f"raydap doctor{which}", "say what is in the way"
+            yield f"raydap doctor{which}", "find out what is wrong"
             continue
         rows = overview.waiting.get(cluster.dashboard, ())
         paused = sum(row.state == "paused" and not row.entry.problem for row in rows)
         in_pdb = sum(row.state == PDB for row in rows)
         stopped = sum(row.state in ("stopped", "held") for row in rows)
         if paused:
-            who = "the worker that waits" if paused == 1 else f"the {paused} workers that wait"
-            yield f"raydap debug{which}", f"debug {who} at breakpoint(), in this terminal"
+            who = "the worker" if paused == 1 else f"the {paused} workers"
+            yield f"raydap debug{which}", f"debug {who} at breakpoint() in this terminal"
         if in_pdb:
-            yield f"raydap debug{which}", "join by `pdb` there what waits for Ray's old debugger"
+            yield f"raydap debug{which}", "use its command `pdb` to join the workers that wait for Ray's old debugger"
         if stopped:
-            yield f"raydap stacks 'state:stopped,held'{which}", "where the stopped workers are, as one tree"
+            yield f"raydap stacks 'state:stopped,held'{which}", "print the stacks of the stopped workers as one tree"
         if cluster.jobs or rows:
             is_idle = False
-            yield f"raydap ps{which}", "who runs, and where"
-            yield f"raydap hang{which}", "who waits for whom, if nothing moves"
+            yield f"raydap ps{which}", "list the workers and where they are"
+            yield f"raydap hang{which}", "print which worker waits for which, if nothing progresses"
     if is_idle:
         yield "raydap run program.py", "run a program that can be debugged at any time"
         yield "raydap debug program.py", "run it in the debugger, in this terminal"

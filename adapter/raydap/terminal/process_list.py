@@ -158,7 +158,7 @@ def _at_breakpoint(location: Location) -> str:
 def pdb_place(found: LegacyBreakpoint) -> str:
     """Return where a pdb of Ray's old debugger waits."""
     if found.is_led:
-        return "where `remote` or `get` has led"
+        return "at the call that `remote` or `get` reached"
     where = f"({file_line(found.path, found.line)})"
     return f"post mortem {where} {found.error}" if found.traceback else f"at breakpoint() {where}"
 
@@ -168,46 +168,46 @@ def pdb_age(found: LegacyBreakpoint) -> float:
     return max(0.0, time.time() - found.since)
 
 
-async def show(target: Target, select: str | None, everybody: bool, as_json: bool, watch: bool) -> int:
+async def show(target: Target, select: str | None, include_idle: bool, as_json: bool, watch: bool) -> int:
     """Print the list, once or until the user ends it. Return the exit code.
 
-    `everybody` includes idle workers. Raises what `looking` raises, and SessionError.
+    `include_idle` includes idle workers. Raises what `looking` raises, and SessionError.
     """
     legacy = LegacyListing()
     try:
         async with looking(target) as live:
             legacy.follow(live)
-            return await _show(live, legacy, select, everybody, as_json, watch)
+            return await _show(live, legacy, select, include_idle, as_json, watch)
     finally:
         await legacy.close()
 
 
 async def _show(
-    live: LiveSession, legacy: LegacyListing, select: str | None, everybody: bool, as_json: bool, watch: bool
+    live: LiveSession, legacy: LegacyListing, select: str | None, include_idle: bool, as_json: bool, watch: bool
 ) -> int:
     console, errors = screen.console(), screen.console(stderr=True)
     if not await live.wait_listed():
-        errors.print("Ray has not said who runs; the list may lack workers.")
+        errors.print("Ray has not listed the workers in time; the list may be incomplete.")
     if watch:
-        await _watch(live, legacy, select, everybody)
-    rows = await look(live, legacy, select, everybody, Seen(), legacy_timeout_s=LEGACY_TIMEOUT_S)
+        await _watch(live, legacy, select, include_idle)
+    rows = await look(live, legacy, select, include_idle, Seen(), legacy_timeout_s=LEGACY_TIMEOUT_S)
     if as_json:
         screen.print_json([row.as_json() for row in rows])
     elif rows:
         console.print(as_table(rows, console.width))
     else:
-        errors.print(_nobody(live, select))
+        errors.print(_no_rows_text(live, select))
     for problem in dict.fromkeys(row.entry.problem for row in rows if row.entry.type == "child" and row.entry.problem):
         if not as_json:
             errors.print(one_line(problem), style="dim")
     waiting = sum(row.pdb is not None for row in rows)
     if waiting and not as_json:
-        who = "One waits" if waiting == 1 else f"{waiting} wait"
-        errors.print(f"{who} for Ray's old debugger; `pdb` in `raydap debug` joins them.", style="dim")
+        who = "1 worker waits" if waiting == 1 else f"{waiting} workers wait"
+        errors.print(f"{who} for Ray's old debugger; `pdb` in `raydap debug` joins a breakpoint.", style="dim")
     return ExitCode.DONE if rows else ExitCode.NO_WORKER
 
 
-async def _watch(live: LiveSession, legacy: LegacyListing, select: str | None, everybody: bool) -> NoReturn:
+async def _watch(live: LiveSession, legacy: LegacyListing, select: str | None, include_idle: bool) -> NoReturn:
     """Refresh the list until the user presses Ctrl-C. Raises ConnectionEnded when the session ends."""
     seen = Seen()
     console = screen.console()
@@ -224,11 +224,11 @@ async def _watch(live: LiveSession, legacy: LegacyListing, select: str | None, e
             live.changed.clear()
             shown[:] = legacy.breakpoints
             try:
-                rows = await look(live, legacy, select, everybody, seen)
+                rows = await look(live, legacy, select, include_idle, seen)
             except SessionError as error:
                 view.update(Text(str(error)), refresh=True)
             else:
-                view.update(as_table(rows, console.width) if rows else Text(_nobody(live, select)), refresh=True)
+                view.update(as_table(rows, console.width) if rows else Text(_no_rows_text(live, select)), refresh=True)
             try:
                 await wait_for(live.changed.wait(), REFRESH_S)
             except asyncio.TimeoutError:
@@ -255,13 +255,13 @@ async def look(
     live: LiveSession,
     legacy: LegacyListing,
     select: str | None,
-    everybody: bool,
+    include_idle: bool,
     seen: Seen,
     legacy_timeout_s: float = 0.0,
 ) -> list[Row]:
     """Return the rows of the list, sorted, and renew `seen`. Raises SessionError.
 
-    `select` is the set to list. `everybody` includes idle workers. `legacy_timeout_s` limits the wait for the first
+    `select` is the set to list. `include_idle` includes idle workers. `legacy_timeout_s` limits the wait for the first
     reading of `legacy`.
     """
     keys = list(live.workers)
@@ -274,16 +274,16 @@ async def look(
     begun = clock()
     outside = begun >= seen.outside_at or any(seen.running.get(key) != runs for key, runs in running.items())
     answer = await live.ask("raydap/places", PlacesArguments(select=select, outside=outside), Places)
-    told: dict[str, WorkerPlace] = {}
+    reported: dict[str, WorkerPlace] = {}
     for place in answer.places:
-        told.setdefault(place.worker, place)
+        reported.setdefault(place.worker, place)
     if outside:
         seen.places.clear()
         seen.children = answer.children
         seen.outside_at = clock() + max(OUTSIDE_S, (clock() - begun) / OUTSIDE_SHARE)
     seen.running = running
-    seen.places = {key: told.get(key, seen.places.get(key)) for key in entries}
-    with suppress(asyncio.TimeoutError), live.progress.during("asking Ray what waits for its old debugger"):
+    seen.places = {key: reported.get(key, seen.places.get(key)) for key in entries}
+    with suppress(asyncio.TimeoutError), live.progress.during("listing the breakpoints of Ray's old debugger"):
         await wait_for(legacy.looked.wait(), legacy_timeout_s)
     waiting: dict[str, list[LegacyBreakpoint]] = {}
     for each in legacy.breakpoints:
@@ -295,7 +295,7 @@ async def look(
         # The row of the session is left out if it shows only that the worker runs.
         rows += of_pdb if of_pdb and own.state in ("alive", "running") else [own, *of_pdb]
     rows += [_of_child(entries[each.parent], each) for each in seen.children if each.parent in entries]
-    return sorted((row for row in rows if everybody or not row.is_idle), key=_order)
+    return sorted((row for row in rows if include_idle or not row.is_idle), key=_order)
 
 
 def _of_child(parent: WorkerEntry, child: WaitingChild) -> Row:
@@ -328,11 +328,9 @@ def as_table(rows: Iterable[Row], width: int, marked: str | None = None) -> Tabl
     return screen.table(columns, cells, width, cut=("WORKER", "WHERE"), drop=("NODE", "JOB", "FOR", "PID"))
 
 
-def _nobody(live: LiveSession, select: str | None) -> str:
+def _no_rows_text(live: LiveSession, select: str | None) -> str:
     if live.outage:
         return live.outage
     if select is not None and live.workers:
-        return f"No worker is in this set; raydap ps shows the {len(live.workers)} that run."
-    return (
-        "Nothing runs on this cluster; raydap ps --all shows idle workers, too." if live.workers else "No worker runs."
-    )
+        return "No worker is in this set; `raydap ps --all` lists all workers."
+    return "All workers of this cluster are idle; `raydap ps --all` lists them." if live.workers else "No worker runs."

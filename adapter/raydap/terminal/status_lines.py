@@ -50,7 +50,7 @@ def cluster_line(cluster: ClusterStatus) -> str:
     if cluster.started is not None:
         words.append(f"since {minute(cluster.started)}")
     if not cluster.ours:
-        words.append("not asked")
+        words.append("not inspected")
     if cluster.jobs is not None:
         words.append(f"runs {', '.join(cluster.jobs)}" if cluster.jobs else "no job runs")
     if cluster.paused is not None:

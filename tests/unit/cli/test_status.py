@@ -59,7 +59,7 @@ def test_everything_is_one_line_each() -> None:
         f"  http://127.0.0.1:8266  by me, since {SINCE}, no job runs, no paused workers",
         f"  http://127.0.0.1:8267  by me, since {SINCE}",
         "    It does not answer.",
-        f"  10.0.0.9:6379  by alice, since {SINCE}, not asked",
+        f"  10.0.0.9:6379  by alice, since {SINCE}, not inspected",
     ]
 
 

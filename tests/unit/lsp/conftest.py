@@ -1,4 +1,4 @@
-"""Language servers that find no session of other tests."""
+"""The language servers of these tests find no session of other tests."""
 
 from pathlib import Path
 

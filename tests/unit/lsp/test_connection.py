@@ -1,4 +1,4 @@
-"""What one client sends, malformed or not, and what it gets."""
+"""The messages of one client, malformed or not, and the answers to them."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ BAD = "import ray\nray.init(local_mode=True)\n"
 
 
 class RecordingPeer(Peer):
-    """Keeps what is sent."""
+    """A peer that keeps the sent messages."""
 
     def __init__(self) -> None:
         super().__init__(lambda _: None, lambda _: None)
@@ -55,7 +55,7 @@ class Client:
         return self.peer
 
     def feed(self, data: bytes) -> list[Any]:
-        """What is sent at once for these bytes."""
+        """Feed these bytes, and return the messages that are sent at once."""
         count = len(self.peer.sent)
         for body in self._decoder.feed(data):
             self._on_message(body)
@@ -82,7 +82,7 @@ class Client:
         return self.notify("textDocument/didChange", textDocument=document, contentChanges=[{"text": text}])
 
     def actions(self, line: int, uri: str = URI) -> list[Any]:
-        """With the cursor at the beginning of a line."""
+        """Return the code actions with the cursor at the beginning of a line."""
         place = {"start": {"line": line, "character": 0}, "end": {"line": line, "character": 0}}
         answer = self.request(
             "textDocument/codeAction", textDocument={"uri": uri}, range=place, context={"diagnostics": []}
@@ -93,7 +93,7 @@ class Client:
 
 
 def codes(messages: list[Any]) -> list[list[str]]:
-    """The codes of each publication of diagnostics."""
+    """Return the codes of each publication of diagnostics."""
     published = [one for one in messages if one.get("method") == "textDocument/publishDiagnostics"]
     return [[diagnostic["code"] for diagnostic in one["params"]["diagnostics"]] for one in published]
 
@@ -119,7 +119,7 @@ def test_findings_come_and_go() -> None:
 
 
 async def until(client: Client, condition: Callable[[], bool]) -> None:
-    """Waits until what has been sent meets the condition; `run` bounds it."""
+    """Wait until the sent messages meet the condition. `run` limits the time."""
     while not condition():
         client.peer.came.clear()
         await client.peer.came.wait()
@@ -161,7 +161,7 @@ def test_a_fix_and_a_comment_are_offered() -> None:
         assert fix["title"] == "Remove local_mode"
         assert fix["isPreferred"]
         (edit,) = fix["edit"]["changes"][URI]
-        # The smiley has two units of UTF-16.
+        # The smiley is two code units of UTF-16.
         assert (edit["range"]["start"], edit["newText"]) == ({"line": 1, "character": 19}, "")
         (edit,) = comment["edit"]["changes"][URI]
         assert edit["newText"] == "  # raydap: ignore[local-mode]"
@@ -220,7 +220,7 @@ def test_live_is_true_or_false() -> None:
 
 @pytest.mark.parametrize("setting", ["ignore", "commands"])
 @pytest.mark.parametrize("value", ["local-mode", ["no-such"], [1], [[]], {"a": 1}])
-def test_a_wrong_setting_is_told_and_harms_nothing(setting: str, value: object) -> None:
+def test_a_wrong_setting_is_reported_and_harms_nothing(setting: str, value: object) -> None:
     async def test() -> None:
         client = Client()
         sent = client.notify(

@@ -1,4 +1,4 @@
-"""Reading only what has changed gives what reading everything gives."""
+"""Reading only the changes gives the same result as reading the whole file."""
 
 import ast
 from typing import Any

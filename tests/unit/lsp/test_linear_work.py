@@ -1,4 +1,4 @@
-"""The work of an examination grows with its input, and not with the square of it: the server must not freeze."""
+"""The work of an examination grows linearly with its input, so that the server does not freeze."""
 
 import sys
 from collections.abc import Callable
@@ -60,7 +60,7 @@ def calls(text: str) -> int:
         nonlocal count
         count += 1
 
-    # A tool that measures the tests has its own.
+    # A coverage tool may have set a profile function.
     before = sys.getprofile()
     sys.setprofile(add)
     try:
@@ -78,6 +78,6 @@ def test_twice_the_lines_are_about_twice_the_work(kind: str) -> None:
 
 @pytest.mark.parametrize("text", ["/*", '"', '"\\"', "/", "{", '{"env":', '\\"'])
 def test_a_launch_json_without_ends_is_read_once(text: str) -> None:
-    """A file of this size would take hours if each of its characters began a search to the end."""
+    """A file of this size would take hours if each of its characters started a search to the end."""
     list(launch_json.check(text * 200_000))
     list(launch_json.check('"' + text * 200_000))

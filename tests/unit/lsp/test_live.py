@@ -1,4 +1,4 @@
-"""What is shown of live workers, from the state of sessions."""
+"""Lenses and hovers about live workers, from the state of sessions."""
 
 from typing import Any
 
@@ -57,7 +57,7 @@ def session() -> SessionState:
 
 
 def shown(document: Document, *sessions: SessionState) -> dict[int, str]:
-    """The lenses by their lines, which count from 1."""
+    """Return the titles of the lenses by line, counted from 1."""
     found = {}
     for lens in lenses(document, sessions):
         assert lens.command is not None
@@ -96,7 +96,7 @@ def test_another_file_is_another_place(document: Document, session: SessionState
     assert shown(document, session) == {}
 
 
-def test_what_runs_on_is_stopped_no_more(document: Document, session: SessionState) -> None:
+def test_a_resumed_worker_is_no_longer_shown_as_stopped(document: Document, session: SessionState) -> None:
     session.take([step("a", "stopped", (1,))])
     stop(session, 1, 6)
     session.forget(1)
@@ -150,7 +150,7 @@ def test_a_hover_says_who_runs_a_function_and_for_how_long(document: Document, s
     assert found.contents.value.splitlines() == [
         "**`Trainer.step`**",
         "",
-        "| worker | | for |",
+        "| worker | state | time in state |",
         "|---|---|---|",
         "| `a_b · 4711` | stopped at line 6 |  |",
         "| `c · 4711` | running |  |",
@@ -161,7 +161,7 @@ def test_a_hover_says_who_runs_a_function_and_for_how_long(document: Document, s
 
 
 def test_a_name_in_a_hover_is_no_markdown(document: Document, session: SessionState) -> None:
-    """An image would be fetched, and a link be opened by a click."""
+    """As Markdown, an image would be fetched, and a click would open a link."""
     session.take([step("x ![](https://evil/a.png) `[b](https://evil)`|c\n\n# d", "running")])
     found = hover(document, types.Position(4, 9), [session])
     assert found is not None

@@ -1,4 +1,4 @@
-"""The rules, their pages, and what the manual says of them and of the settings."""
+"""The rules, their pages, and the parts of the manual about the rules and the settings."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""Places in the units that the client counts in."""
+"""Positions in the units that the client counts in."""
 
 import pytest
 

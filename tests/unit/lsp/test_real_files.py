@@ -1,4 +1,4 @@
-"""No false alarm on the examples and tests that Ray itself installs."""
+"""No false alarms for the examples and tests that Ray itself installs."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def files() -> list[Path]:
     return sorted(path for path, name in found.items() if "example" in name or "test" in name)
 
 
-def test_nothing_is_said_of_them(files: list[Path]) -> None:
+def test_they_have_no_findings(files: list[Path]) -> None:
     said = {}
     for path in files:
         findings = PythonExaminer().examine(path.read_text(encoding="utf-8"))
@@ -32,7 +32,7 @@ def test_nothing_is_said_of_them(files: list[Path]) -> None:
 
 
 def test_their_worker_code_is_seen(files: list[Path]) -> None:
-    """The silence is not that of a rule that sees no workers."""
+    """The rules are silent although they detect the workers."""
     names = set()
     for path in files:
         program = IncrementalReader().read(path.read_bytes().splitlines(keepends=True))

@@ -1,4 +1,4 @@
-"""Each rule reports what it should, and nowhere else."""
+"""Each rule reports exactly the marked lines."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def examine(text: str) -> list[Finding]:
 
 
 def expected(text: str) -> list[tuple[int, str]]:
-    """The findings that the comments of a text name."""
+    """Return the findings that the comments in a text name."""
     lines = enumerate(text.splitlines(), 1)
     comments = [(number, line.rpartition("# ")[2].strip()) for number, line in lines if "  # " in line]
     return [(number, code) for number, code in comments if code in BY_CODE]

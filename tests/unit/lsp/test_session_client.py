@@ -1,4 +1,4 @@
-"""What the server does when a session answers what it should not: it says so in the log, and goes on or leaves."""
+"""The server logs a wrong answer of a session, and then continues with the session or leaves it."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ GOOD = {"raydap/workers": WORKERS, "stackTrace": STACK, "scopes": SCOPES, "varia
 
 
 class FakeSession(Peer):
-    """Answers each request as it is told, or with an error."""
+    """A session that answers each request with the given body, or with an error if that is None."""
 
     def __init__(self, answers: dict[str, Any]) -> None:
         self.answers = {"initialize": {}, "attach": {}, "configurationDone": {}, **GOOD, **answers}
@@ -77,7 +77,7 @@ def test_a_change_that_comes_with_the_list_is_newer() -> None:
         def say(self, message: Any) -> None:
             super().say(message)
             if message.get("command") == "raydap/workers":
-                # In the same bytes, before anybody who waits for the answer runs.
+                # The event is in the same bytes, before the code that waits for the answer runs.
                 self.event("raydap/workersChanged", {"workers": [after], "outage": ""})
 
     async def test() -> None:

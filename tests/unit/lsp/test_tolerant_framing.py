@@ -1,4 +1,4 @@
-"""Whatever bytes come, the messages after them are read."""
+"""After any bytes, the messages that follow are read."""
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -18,7 +18,7 @@ def test_any_bytes_in_any_pieces(pieces: list[bytes], size: int) -> None:
     found: list[bytes] = []
     for start in range(0, len(data), size):
         found += decoder.feed(data[start : start + size])
-    # What is left may be the beginning of a body, so several messages follow.
+    # The remaining bytes may be the beginning of a body, so send several messages.
     for _ in range(40):
         found += decoder.feed(encode(b'{"last": 1}'))
     assert found[-1] == b'{"last": 1}'

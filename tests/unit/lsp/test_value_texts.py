@@ -1,4 +1,4 @@
-"""What is said of one variable in many workers."""
+"""Texts about the values of one variable in many workers."""
 
 import pytest
 
@@ -36,5 +36,5 @@ def values(kind: str, *texts: str) -> list[Value]:
         ([], ""),
     ],
 )
-def test_what_is_said(known: list[Value], expected: str) -> None:
+def test_texts_of_values(known: list[Value], expected: str) -> None:
     assert value_text("x", known) == expected

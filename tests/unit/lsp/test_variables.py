@@ -1,4 +1,4 @@
-"""Where the variables of a stopped function are used."""
+"""The places where a stopped function uses its variables."""
 
 import pytest
 

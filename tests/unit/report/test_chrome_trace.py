@@ -1,4 +1,4 @@
-"""The trace has Ray's own events, and raydap's in the same rows."""
+"""The trace has Ray's own events, with raydap's events in the same rows."""
 
 from typing import Any
 
@@ -69,7 +69,7 @@ def test_without_rays_events_the_tasks_are_those_of_the_report() -> None:
     assert msgspec.json.decode(msgspec.json.encode(events)) == events
 
 
-def test_a_span_that_goes_on_ends_now() -> None:
+def test_an_open_span_ends_now() -> None:
     open_ = Timeline(tasks=(), pauses=(Span(worker="w0", name="pause", start=1050.0, end=None),), more=0)
     (event, *_) = chrome_trace.of_report(report(timeline=open_), [])
     assert event["dur"] == 10.0 * 1e6

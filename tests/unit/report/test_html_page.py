@@ -1,4 +1,4 @@
-"""The page: well formed and escaped whatever workers say, and it says first what matters."""
+"""The page is well formed and escaped for any text of a worker, and begins with the most important facts."""
 
 import math
 import re
@@ -36,7 +36,7 @@ HOSTILE = "<script>alert(1)</script>\"'&\x00\ud83d\x1b[31m{{}}"
 
 
 class Parsed(HTMLParser):
-    """Fails for an element that is not closed in its place. `texts` is all that a reader sees."""
+    """A parser that fails if elements are not closed in order. `texts` is all that a reader sees."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -234,7 +234,7 @@ def test_hostile_texts_stay_texts() -> None:
 
 def test_what_matters_comes_first() -> None:
     text = parsed(full()).text
-    first = text[text.index("Look at this first") : text.index(" Errors ")]
+    first = text[text.index("Most urgent") : text.index(" Errors ")]
     assert "ValueError (.py:3) in Trainer{0-1}, 2 times" in first
     assert "loss was not finite in Trainer{1}" in first
     assert "train.py:4 : the condition failed 2 times: NameError" in first
@@ -252,12 +252,12 @@ def test_an_empty_report_says_so() -> None:
 
 
 def test_a_report_of_a_program_that_runs() -> None:
-    found = parsed(report(ended=None, outcome=Outcome(state="running", code=None, text="It runs.")))
-    assert "This page was written at" in found.text
+    found = parsed(report(ended=None, outcome=Outcome(state="running", code=None, text="Running.")))
+    assert "Page written at" in found.text
     assert ("span", {"class": "badge warn"}) in found.tags
 
 
-def test_a_line_that_nobody_came_to() -> None:
+def test_a_line_that_no_worker_reached() -> None:
     empty = StackNode(frame=None, count=0, members=(), running=(), label="", children=(), locals=UNSET)
     lonely = line(counts=(), tree=empty, looks=(), verified=False, message="There is no code.")
     assert "There is no code." in parsed(report(lines=(lonely,))).text

@@ -1,4 +1,4 @@
-"""When a watched job has ended, in virtual time."""
+"""The detection that a watched job has ended, in virtual time."""
 
 import asyncio
 from types import SimpleNamespace
@@ -16,7 +16,7 @@ RUNS, ENDED = {"status": "RUNNING"}, {"status": "SUCCEEDED"}
 
 
 class SlowDashboard:
-    """Answers with these rows in turn, and with the last one again and again."""
+    """A dashboard that answers with these rows in turn, and then always with the last one."""
 
     def __init__(self, seconds: float, *rows: dict[str, str] | None) -> None:
         self.rest = SimpleNamespace(where="http://127.0.0.1:1")

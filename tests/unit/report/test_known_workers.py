@@ -1,4 +1,4 @@
-"""The names of workers, and their pauses."""
+"""The names of workers, and the counts of their pauses."""
 
 import pytest
 
@@ -63,7 +63,7 @@ def test_pauses_are_counted_and_kept(known: KnownWorkers, monkeypatch: pytest.Mo
     assert (len(known.pauses), known.more) == (2, 1)
 
 
-def test_only_workers_of_the_job_are_told_of(known: KnownWorkers) -> None:
+def test_only_workers_of_the_job_are_reported(known: KnownWorkers) -> None:
     known.take([entry("a", actor="Trainer"), entry("i", label="idle"), entry("o", actor="Other", job="02000000")])
     known.take([entry("d", type="driver", pid=77), entry("s", job="03000000", submission="raysubmit_x")])
     assert [each.key for each in known.records({"01000000"})] == ["a", "d"]

@@ -1,4 +1,4 @@
-"""The last lines of a program, which are passed on as they come."""
+"""The last lines of a program are kept, while all output is forwarded as it comes."""
 
 from raydap.report.program_output import MAX_LINE, MAX_LINES, ProgramOutput
 

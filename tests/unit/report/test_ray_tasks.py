@@ -10,7 +10,7 @@ from raydap.report.ray_tasks import RayTasks
 
 
 class Dashboard:
-    """Lists the same five tasks at each look."""
+    """A dashboard that always lists the same five tasks."""
 
     async def tasks(self, job: str) -> list[dict[str, Any]]:
         return [{"task_id": str(number), "start_time_ms": 1000, "worker_id": "w"} for number in range(5)]

@@ -1,4 +1,4 @@
-"""The files are whole at any time, and the JSON is what its types say."""
+"""The files are complete at any time, and the JSON agrees with its types."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A worker that does not answer costs no more than the time for a look, and is named."""
+"""A worker that does not answer costs at most the timeout of a look, and is named in the report."""
 
 import asyncio
 from types import SimpleNamespace
@@ -16,7 +16,7 @@ PLACE = WorkerPlace(worker="w0", label="", text="", location=None, rank=2)
 
 
 class FakeSession:
-    """Answers with what it is given: an object, an exception, or never."""
+    """A session that gives each request its answer: an object, an exception, or none at all."""
 
     def __init__(self, **answers: Any) -> None:
         self.answers = answers
@@ -70,18 +70,18 @@ def test_an_exception() -> None:
 
 
 def test_a_worker_that_says_nothing_is_named() -> None:
-    assert looked().problem == "It did not say within 0.05 s where it is."
+    assert looked().problem == "It did not send its stack within 0.05 s."
     silent = MergedStacks(root=node(), missing=(), silent=(1001,), unread=())
     assert looked(stacks=silent).problem != ""
-    # It has said where it is, but not which of many it is.
+    # The worker reported its place, but not which of several places it is.
     assert looked(pid=7, stacks=STACKS).problem == ""
 
 
-def test_why_a_worker_does_not_run_on() -> None:
+def test_why_a_worker_is_not_resumed() -> None:
     def resumed(**answers: Any) -> str:
         session: Any = FakeSession(**answers)
         return asyncio.run(resume(session, 1001))
 
     assert resumed(**{"continue": {}}) == ""
     assert resumed(**{"continue": RequestRefused("The worker is gone.", 3003)}) == "The worker is gone."
-    assert resumed() == "It did not say within 0.05 s that it runs on."
+    assert resumed() == "It did not confirm within 0.05 s that it resumed."

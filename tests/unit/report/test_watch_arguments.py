@@ -1,4 +1,4 @@
-"""What is to be watched, as users write it."""
+"""The lines and errors to watch, as users write them."""
 
 from pathlib import Path
 
@@ -39,13 +39,13 @@ def test_a_file_with_an_odd_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("train.py", '"train.py" is no line; write it like train.py:42, or "train.py:42 if loss > 10".'),
-        ("train.py:x", '"train.py:x" is no line; write it like train.py:42, or "train.py:42 if loss > 10".'),
-        ("train.py:1 when x", '"train.py:1 when x" is no line; write it like'),
-        ("train.py:1 if ", '"train.py:1 if " is no line'),
-        ("train.py:0", '"train.py:0" is no line; lines are counted from 1.'),
-        ("trian.py:4", 'There is no file "trian.py" here; name it as it is found from this folder.'),
-        ("train.py:1 if x =", 'The condition in "train.py:1 if x =" is no expression of Python: '),
+        ("train.py", '"train.py" is not a line. Write train.py:42, or "train.py:42 if loss > 10".'),
+        ("train.py:x", '"train.py:x" is not a line. Write train.py:42, or "train.py:42 if loss > 10".'),
+        ("train.py:1 when x", '"train.py:1 when x" is not a line. Write train.py'),
+        ("train.py:1 if ", '"train.py:1 if " is not a line'),
+        ("train.py:0", '"train.py:0" is not a line: lines count from 1.'),
+        ("trian.py:4", 'There is no file "trian.py". Write its path relative to the current folder.'),
+        ("train.py:1 if x =", 'The condition in "train.py:1 if x =" is not a valid Python expression: '),
     ],
 )
 def test_wrong_lines_are_refused_in_one_sentence(text: str, sentence: str) -> None:
@@ -75,7 +75,7 @@ def test_durations(text: str, seconds: float) -> None:
     "text", ["", "m", "5 m", "-5m", "0", "0s", "5min", "1e3", "nan", "\N{ARABIC-INDIC DIGIT FIVE}m"]
 )
 def test_wrong_durations(text: str) -> None:
-    with pytest.raises(ValueError, match="is no duration; write it like 30s, 5m or 1h"):
+    with pytest.raises(ValueError, match=r"is not a duration. Write 30s, 5m or 1h"):
         duration(text)
 
 

@@ -1,4 +1,4 @@
-"""Who was at a watched line how often, and what was seen there."""
+"""The hits of each worker at a watched line, and the values seen there."""
 
 from typing import Any
 
@@ -9,14 +9,14 @@ from raydap.report.known_workers import KnownWorkers
 from raydap.report.seen_errors import SeenErrors
 from raydap.report.stop_looks import RaisedError
 from raydap.report.watch_arguments import WatchedLine
-from raydap.report.watched_lines import FIRST_LOOKS, LAST_LOOKS, Told, WatchedLines
+from raydap.report.watched_lines import FIRST_LOOKS, LAST_LOOKS, HitMessage, WatchedLines
 from support.report_records import entry, frame, look
 
 BREAK = WatchedLine("/app/train.py", 4, "x > 1")
 TRACE = WatchedLine("/app/train.py", 5, "", "loss")
 
 
-def told(**more: Any) -> Told:
+def told(**more: Any) -> HitMessage:
     values = {
         "line": 0,
         "hits": 1,
@@ -28,7 +28,7 @@ def told(**more: Any) -> Told:
         "high": None,
         "last": None,
     }
-    return Told(**{**values, "text": "", "error": "", **more})
+    return HitMessage(**{**values, "text": "", "error": "", **more})
 
 
 @pytest.fixture
@@ -68,10 +68,10 @@ def test_a_stop_is_found_by_the_breakpoint_or_by_its_place() -> None:
 
 def test_hits_are_counted_by_kind(workers: KnownWorkers) -> None:
     seen = WatchedLines([BREAK], "@m@").lines[0]
-    seen.tell("w0", told(hits=5), 1.0)
-    seen.tell("w1", told(hits=7), 1.0)
-    # Another debugger in the same process counts anew.
-    seen.tell("w1", told(hits=2, failed=3, error="NameError: x"), 1.0)
+    seen.count_hits("w0", told(hits=5), 1.0)
+    seen.count_hits("w1", told(hits=7), 1.0)
+    # Another debugger in the same process starts its count at zero.
+    seen.count_hits("w1", told(hits=2, failed=3, error="NameError: x"), 1.0)
     seen.stop("d")
     found = {each.kind: each for each in seen.record(workers).counts}
     assert (found["Trainer"].workers, found["Trainer"].hits) == (2, 14)
@@ -100,9 +100,9 @@ def test_the_last_looks_of_all_workers_are_compared(workers: KnownWorkers) -> No
 def test_values_of_a_trace(workers: KnownWorkers) -> None:
     seen = WatchedLines([TRACE], "@m@").lines[0]
     for number in range(3):
-        seen.tell(f"w{number}", told(hits=2, count=2, low=0.5, high=1.0 + number, last=1.0 + number), 10.0)
-    seen.tell("w3", told(count=1, nan=1), 10.0)
-    seen.tell("d", told(count=1, text="'warm up'"), 10.0)
+        seen.count_hits(f"w{number}", told(hits=2, count=2, low=0.5, high=1.0 + number, last=1.0 + number), 10.0)
+    seen.count_hits("w3", told(count=1, nan=1), 10.0)
+    seen.count_hits("d", told(count=1, text="'warm up'"), 10.0)
     record = seen.trace_record(workers)
     assert record.statistics is not UNSET
     assert (record.statistics.min, record.statistics.max, record.statistics.nan) == (1.0, 3.0, 1)
@@ -111,7 +111,7 @@ def test_values_of_a_trace(workers: KnownWorkers) -> None:
     assert {each.label: each.hits for each in record.series}["Trainer{1}"] == 2
 
 
-def test_a_trace_that_nobody_came_to(workers: KnownWorkers) -> None:
+def test_a_trace_that_no_worker_reached(workers: KnownWorkers) -> None:
     record = WatchedLines([TRACE], "@m@").lines[0].trace_record(workers)
     assert (record.statistics, record.series, record.counts) == (UNSET, (), ())
 
@@ -133,7 +133,7 @@ def test_equal_errors_are_one(workers: KnownWorkers) -> None:
 
 def test_numbers_that_are_not_finite_have_no_lowest(workers: KnownWorkers) -> None:
     seen = WatchedLines([TRACE], "@m@").lines[0]
-    seen.tell("w0", told(count=1, inf=1), 1.0)
+    seen.count_hits("w0", told(count=1, inf=1), 1.0)
     record = seen.trace_record(workers)
     assert record.statistics is not UNSET
     assert (record.statistics.inf, record.lowest, record.highest) == (1, "", "")

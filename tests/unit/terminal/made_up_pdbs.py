@@ -1,4 +1,4 @@
-"""Workers, and breakpoints of Ray's old debugger, that nobody has to start."""
+"""Made-up workers, and made-up breakpoints of Ray's old debugger."""
 
 import asyncio
 import time
@@ -57,7 +57,7 @@ def waiting(worker: str, number: int = 1, **changes: Any) -> LegacyBreakpoint:
 
 
 class FakeLive(LiveSession):
-    """Workers without any place."""
+    """A session with these workers, whose places are unknown."""
 
     def __init__(self, *entries: WorkerEntry) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class FakeLive(LiveSession):
 
 
 class FakeListing:
-    """Knows these."""
+    """A listing of these breakpoints."""
 
     def __init__(self, *breakpoints: LegacyBreakpoint) -> None:
         self.breakpoints = list(breakpoints)

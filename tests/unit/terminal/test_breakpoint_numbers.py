@@ -1,4 +1,4 @@
-"""Breakpoints with the numbers that users see, beside those of an editor in the same session."""
+"""Breakpoints with the numbers that users see, next to breakpoints of an editor in the same session."""
 
 import asyncio
 from typing import Any
@@ -14,7 +14,7 @@ def breakpoint_at(id: int, path: str = "/app/a.py", line: int = 7, **texts: str)
 
 
 class Session:
-    """`kept` are the breakpoints that raydap keeps."""
+    """A session in which raydap keeps the breakpoints `kept`."""
 
     def __init__(self, *kept: SetBreakpoint) -> None:
         self.kept = list(kept)
@@ -57,7 +57,7 @@ def test_hidden_ones_take_no_number_and_go_when_they_are_hit() -> None:
     assert session.breakpoints.temporary == set()
 
 
-def test_the_others_of_a_file_are_set_again_as_they_are() -> None:
+def test_the_other_breakpoints_of_a_file_are_set_again_unchanged() -> None:
     others = breakpoint_at(1, condition="x > 1", hit_condition="all 3", log_message="{x}")
     session = Session(others, breakpoint_at(2, line=8), breakpoint_at(3, path="/app/b.py"))
     asyncio.run(session.breakpoints.remove(session.kept[1]))

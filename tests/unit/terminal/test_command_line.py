@@ -1,4 +1,4 @@
-"""What a line in the debugger means: a command, for whom, or Python."""
+"""The meaning of a line in the debugger: a command, its workers, or Python."""
 
 import pytest
 from hypothesis import given
@@ -101,7 +101,7 @@ SETS = {
     "[all] x + 1": CommandLine("state:stopped", "", "x + 1"),
     "[all] for x in y:\n    print(x)": CommandLine("state:stopped", "", "for x in y:\n    print(x)"),
     "[] n": CommandLine("", "n", ""),
-    # With brackets, quotes and apostrophes of its own.
+    # Sets with brackets, quotes and apostrophes.
     "[where x[0] > 1] p x": CommandLine("where x[0] > 1", "p", "x"),
     "[actor:A[12]] n": CommandLine("actor:A[12]", "n", ""),
     '["a ] name"] n': CommandLine('"a ] name"', "n", ""),
@@ -116,7 +116,7 @@ def test_sets_in_brackets(text: str, expected: CommandLine) -> None:
 
 
 def test_no_warning_is_printed_about_what_is_typed() -> None:
-    """Warnings are errors in tests; as an error this one would make a set of the list."""
+    """Tests turn warnings into errors. With such an error, `[1]` would be read as a set."""
     assert parse("[1] (x)", BY_NAME) == CommandLine(None, "", "[1] (x)")
 
 

@@ -1,4 +1,4 @@
-"""Commands of `raydap debug` in a session that is played; tests/ray/test_debug_terminal.py has a real one."""
+"""Commands of `raydap debug` in a scripted session. tests/ray/test_debug_terminal.py has a real one."""
 
 import asyncio
 from typing import Any
@@ -12,11 +12,11 @@ from raydap.terminal.debugger.debugger import CommandError
 from support.scripted_debugger import PATH, ScriptedDebugger
 
 LONG = "9" * 5000
-"""More digits than Python makes a number of."""
+"""More digits than Python converts to a number."""
 
 
 def typed(*lines: str, **values: Any) -> list[str]:
-    """What each line prints, without the spaces at the ends of lines. `values` are those of expressions."""
+    """Return the output of each line, without trailing spaces. `values` are the values of expressions."""
 
     async def run() -> list[str]:
         played = ScriptedDebugger()
@@ -27,7 +27,7 @@ def typed(*lines: str, **values: Any) -> list[str]:
 
 
 def asked(*lines: str) -> list[tuple[str, Any]]:
-    """What the last line asks of the session."""
+    """Return the requests that the last line sends to the session."""
 
     async def run() -> list[tuple[str, Any]]:
         played = ScriptedDebugger()
@@ -45,7 +45,7 @@ def test_lists() -> None:
     assert around.split("\n")[:2] == ["  1     import ray", "  2"]
     assert "  4  -> " in around
     assert typed("list 3, 4")[0].split("\n") == ["  3     def step(self, rank):", "  4  ->     loss = rank * 10"]
-    # A second number that is smaller is a count, and no file has a line 0.
+    # A smaller second number is a count, and line 0 does not exist.
     assert typed("list 5, 2")[0].split("\n")[0].startswith("  5")
     assert typed("list 0, 1") == ["  1     import ray"]
     assert len(typed("list 0")[0].split("\n")) == 9
@@ -54,28 +54,28 @@ def test_lists() -> None:
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("list x", "Give a line, or two with a comma between them"),
-        ("list 1, 2, 3", "Give a line, or two"),
-        ("list 1,", "Give a line, or two"),
-        (f"list {LONG}", "Give a line, or two"),
+        ("list x", "Give one line, or two separated by a comma"),
+        ("list 1, 2, 3", "Give one line, or two"),
+        ("list 1,", "Give one line, or two"),
+        (f"list {LONG}", "Give one line, or two"),
         ("list 400, 401", "The file has no more lines"),
-        (f"up {LONG}", "is no number of frames"),
-        ("down -1", '"-1" is no number of frames'),
+        (f"up {LONG}", "is not a number of frames"),
+        ("down -1", '"-1" is not a number of frames'),
         ("down", "This is the newest frame"),
-        (f"jump {LONG}", "Give the line that is to be next"),
-        (f"until {LONG}", "Give a line behind line 4"),
-        ("until 4", "Give a line behind line 4"),
-        ("[0] until", "This is for one worker at a time"),
-        (f"b {LONG}", "is no line, FILE:LINE or function"),
-        (f"b train.py:{LONG}", "is no line, FILE:LINE or function"),
-        ("b nowhere.py:3", "There is no file nowhere.py here"),
+        (f"jump {LONG}", "Give the next line to execute"),
+        (f"until {LONG}", "Give a line after line 4"),
+        ("until 4", "Give a line after line 4"),
+        ("[0] until", "This command works on one worker only"),
+        (f"b {LONG}", "is not a line, FILE:LINE or function"),
+        (f"b train.py:{LONG}", "is not a line, FILE:LINE or function"),
+        ("b nowhere.py:3", "There is no file nowhere.py on this machine"),
         ("b ~\0/x.py:3", "There is no file"),
-        ("tbreak", "Name a line or a function"),
+        ("tbreak", "Give a line or a function"),
         ("clear 7", "There is no breakpoint 7"),
         (f"clear {LONG}", "There is no breakpoint"),
         ("condition", "There is no breakpoint"),
         (f"pdb {LONG}", "of Ray's old debugger"),
-        ("p", "An expression has to follow: p loss."),
+        ("p", "Give an expression: p loss."),
         ("undisplay x", "x is not displayed"),
         ("help nothing", "There is no command nothing"),
     ],
@@ -97,10 +97,10 @@ def test_a_wrong_set_is_refused_as_raydap_says_it() -> None:
         typed("[actr:x] p 1")
 
 
-def test_pause_says_at_once_that_nobody_runs_there() -> None:
-    with pytest.raises(CommandError, match="All of this set are stopped already"):
+def test_pause_reports_at_once_that_no_thread_runs_there() -> None:
+    with pytest.raises(CommandError, match="All workers in this set are already stopped"):
         typed("pause 0-1")
-    with pytest.raises(CommandError, match="Nobody is in this set"):
+    with pytest.raises(CommandError, match="No worker is in this set"):
         typed("pause nobody")
 
 
@@ -130,10 +130,10 @@ def test_the_set_that_is_looked_at_is_meant_by_most_commands() -> None:
 
 def test_python_is_run_in_each_thread_of_a_set() -> None:
     (said,) = typed("[all] x = 1")
-    assert said == "Done in 2 of 2."
-    # Its parser cannot hold this; each thread says so itself.
-    assert typed("[all] " + "-" * 50_000 + "1") == ["Done in 2 of 2."]
-    # Python warns of this; tests make an error of a warning.
+    assert said == "Executed in 2 of 2 threads."
+    # Python's parser cannot read this. Each thread reports the error itself.
+    assert typed("[all] " + "-" * 50_000 + "1") == ["Executed in 2 of 2 threads."]
+    # Python warns about this, and tests turn warnings into errors.
     assert typed("[all] x is 1") == ["7  2  Trainer{0-1}"]
 
 
@@ -155,10 +155,10 @@ def test_breakpoints_are_numbered_listed_and_removed() -> None:
     assert said[5] == "Breakpoint 2 stops if x."
     assert [line.split()[0] for line in said[6].split("\n")] == ["2", "3"]
     assert said[6].startswith(f"2   tbreak at {PATH}:4 if x\n")
-    assert said[7:] == ["All breakpoints are removed.", "No breakpoints are set."]
+    assert said[7:] == ["Removed all breakpoints.", "No breakpoint is set."]
 
 
-def test_a_temporary_breakpoint_goes_if_it_is_hit_before_it_is_said_to_be_set() -> None:
+def test_a_temporary_breakpoint_goes_if_it_is_hit_before_it_is_reported_as_set() -> None:
     async def run() -> ScriptedDebugger:
         played = ScriptedDebugger()
         played.hits_at_once = True
@@ -180,13 +180,13 @@ def test_barriers() -> None:
 
 def test_several_commands_in_a_line_end_with_the_first_that_fails() -> None:
     assert typed("p(x) ;; p y", **{"(x)": "1", "y": "2"}) == ["1\n2"]
-    with pytest.raises(CommandError, match="Give a line"):
+    with pytest.raises(CommandError, match="Give one line"):
         typed("list x ;; p y")
 
 
-@pytest.mark.parametrize(("state", "text"), [("detached", "Trainer{0} runs on."), ("gone", "Trainer{0} has ended.")])
+@pytest.mark.parametrize(("state", "text"), [("detached", "Trainer{0} is running."), ("gone", "Trainer{0} has ended.")])
 def test_a_worker_that_raydap_detaches_from_has_not_ended(state: Any, text: str) -> None:
-    """Without breakpoints raydap detaches from a worker that is continued."""
+    """Without breakpoints, raydap detaches from a worker when it is continued."""
 
     async def run() -> str:
         played = ScriptedDebugger()

@@ -1,4 +1,4 @@
-"""`raydap stacks`, `eval` and `compare` without a cluster: what is asked, printed and written, and the exit codes."""
+"""`raydap stacks`, `eval` and `compare` without a cluster: their requests, output, files and exit codes."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ VALUES = Evaluations(results=(), groups=(GROUP,), silent=())
 
 @pytest.fixture
 def session(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ScriptedLive]:
-    """`session(*entries, **answers)` is what the commands take part in."""
+    """Return `session(*entries, **answers)`, which makes the session that the commands join."""
 
     def begin(*entries: WorkerEntry, **answers: Any) -> ScriptedLive:
         live = ScriptedLive(*entries, **answers)
@@ -102,24 +102,24 @@ def test_a_worker_that_does_not_answer_is_an_answer(
 
 
 SENTENCES = [
-    # Who is there, the set, how many are silent, and what is said before the advice.
+    # The states of the workers, the set, the number of silent workers, and the message before the advice.
     ((), None, 0, "No worker runs."),
     ((), "rank:0", 0, "No worker runs."),
-    (("alive",), "rank:0", 0, "No worker in this set can say where they are; `raydap ps` shows who runs."),
-    (("paused", "paused"), None, 0, "No worker can say where they are: 2 wait at breakpoint()."),
+    (("alive",), "rank:0", 0, "No worker in this set can report its stack; `raydap ps` lists the workers."),
+    (("paused", "paused"), None, 0, "No worker can report its stack: 2 wait at breakpoint()."),
     (
         ("paused", "alive", "alive"),
         None,
         3,
-        "No worker can say where they are: 1 wait at breakpoint() and 3 did not answer.",
+        "No worker can report its stack: 1 waits at breakpoint() and 3 did not answer.",
     ),
-    (("alive", "alive"), None, 0, "No worker can say where they are: 2 run without an agent."),
-    (("running",), None, 0, "No worker can say where they are."),
+    (("alive", "alive"), None, 0, "No worker can report its stack: 2 run without an agent."),
+    (("running",), None, 0, "No worker can report its stack."),
 ]
 
 
 @pytest.mark.parametrize(("states", "select", "silent", "sentence"), SENTENCES)
-def test_why_nobody_can_be_asked(
+def test_why_no_worker_can_be_asked(
     session: Callable[..., ScriptedLive],
     capsys: pytest.CaptureFixture[str],
     states: tuple[Any, ...],
@@ -144,7 +144,9 @@ def test_workers_with_an_agent_are_not_called_unprepared(
         msgspec.structs.replace(entry("a"), agent=True), raydap__evaluate=msgspec.structs.replace(VALUES, groups=())
     )
     assert evaluate() == 3
-    assert capsys.readouterr().err.startswith("No worker can be asked without being stopped. `raydap debug`")
+    assert capsys.readouterr().err.startswith(
+        "No worker can evaluate an expression without being stopped. `raydap debug`"
+    )
 
 
 def test_json_is_never_a_sentence(session: Callable[..., ScriptedLive], capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,7 +89,7 @@ def variables(answer: Any) -> list[tuple[str, str]]:
 
 def test_variables_without_the_groups_of_debugpy() -> None:
     groups = [{"name": "special variables", "value": ""}, {"name": "x", "value": "1", "evaluateName": "x"}]
-    # Nothing keeps a program from having such a name in its globals.
+    # A program may have a global of such a name.
     odd = {"name": "my variables", "value": "2", "evaluateName": "globals()['my variables']"}
     assert variables({"variables": [*groups, odd]}) == [("x", "1"), ("my variables", "2")]
     for body in ({}, {"variables": [{"name": "x"}]}, {"variables": None}):

@@ -1,4 +1,4 @@
-"""When Ray is asked what waits for its old debugger, and how."""
+"""When and how Ray is asked for tasks that wait in its old debugger."""
 
 import asyncio
 from pathlib import Path
@@ -17,7 +17,7 @@ from unit.terminal.made_up_pdbs import FakeLive, entry, waiting
 
 
 class FakeWatch:
-    """Gives these looks, and then fails."""
+    """A watch that returns these looks in turn, and then fails."""
 
     looks: list[dict[str, str] | Exception]
     environs: list[str]
@@ -63,7 +63,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def looks(live: LiveSession, **environ: str) -> tuple[LegacyListing, list[list[str]]]:
-    """What each look has found, until there is none any more."""
+    """Return the listing, and what each of its looks has found, until there are no more looks."""
     found: list[list[str]] = []
 
     async def run() -> LegacyListing:
@@ -116,5 +116,5 @@ def test_without_a_token_it_stays_unknown(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("cluster")
 def test_a_cluster_elsewhere_is_not_asked() -> None:
     listing, found = looks(FakeLive(entry("a", node="elsewhere")))
-    assert listing.problem.startswith("none of the nodes where workers run is this machine")
+    assert listing.problem.startswith("no worker of this cluster runs on this machine")
     assert found == [[]]

@@ -50,7 +50,7 @@ def test_where_a_pdb_stands() -> None:
     assert (stands.where, stands.has_failed) == ("at breakpoint() (collect.py:7)", False)
     assert failed.where == "post mortem (collect.py:9) ZeroDivisionError: division by zero"
     assert failed.has_failed
-    assert led.where == "where `remote` or `get` has led"
+    assert led.where == "at the call that `remote` or `get` reached"
 
 
 def test_for_programs_a_row_says_all_that_is_known_of_a_pdb() -> None:

@@ -1,4 +1,4 @@
-"""The workers of a session as they are now, by its events."""
+"""The current workers of a session, updated by its events."""
 
 import asyncio
 import time
@@ -31,7 +31,7 @@ def test_the_list_follows_the_events() -> None:
     assert live.listed.is_set()
     live._take_event("raydap/workersChanged", told(outage="The dashboard does not answer."))
     assert live.outage == "The dashboard does not answer."
-    # Each event is passed on after its effect here.
+    # Each event is forwarded after it has taken effect here.
     assert events == [("raydap/workersChanged", names) for names in (["a", "b"], ["b"], ["b"])]
 
 
@@ -61,7 +61,7 @@ def test_waiting_for_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class FakeSession(Session):
-    """Begins, or refuses to."""
+    """A session that begins, or raises `refusal`."""
 
     def __init__(self, kind: Kind, is_active: bool, refusal: SessionError | None = None) -> None:
         super().__init__(kind, "a session", lambda name, body: None, lambda reason: None)
@@ -94,7 +94,7 @@ def look(monkeypatch: pytest.MonkeyPatch, session: FakeSession, dashboard: str |
     asyncio.run(run())
 
 
-def test_a_look_attaches_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_look_attaches_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     own = FakeSession("own", is_active=False)
     look(monkeypatch, own)
     assert own.begun == [("attach", {"dashboard": "http://h:8265", "autoAttach": False})]
@@ -134,7 +134,7 @@ def test_a_session_that_cannot_begin_is_left(monkeypatch: pytest.MonkeyPatch) ->
     assert session.has_left
 
 
-def test_the_age_of_a_state_goes_on_after_the_session_has_told_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_age_of_a_state_grows_after_the_session_has_sent_it(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     live = LiveSession()
@@ -152,7 +152,7 @@ def test_a_session_of_our_own_has_not_seen_the_states_begin_that_it_finds() -> N
     assert [each.key for each in live.workers.values() if live.age(each) is None] == ["a"]
 
 
-def test_who_runs_something() -> None:
+def test_workers_that_run_something() -> None:
     live = LiveSession()
     kept = msgspec.structs.replace(entry("kept"), task="", actor="", state="alive", type="worker")
     driver = msgspec.structs.replace(kept, key="driver", type="driver")

@@ -24,18 +24,18 @@ def test_a_number_stays_and_is_given_once() -> None:
     async def run() -> None:
         one, two, again = waiting("a", 1, since=1.0), waiting("b", 2, since=2.0), waiting("a", 1, since=3.0)
         old = debugger(one, two)
-        assert [old.number(found) for found in old.untold()] == [1, 2]
-        assert old.untold() == []
-        # `remote` and `get` use a key again.
+        assert [old.number(found) for found in old.take_new()] == [1, 2]
+        assert old.take_new() == []
+        # `remote` and `get` reuse a key.
         old.listing = cast(LegacyListing, FakeListing(two, again))
-        assert [old.number(found) for found in old.untold()] == [3]
+        assert [old.number(found) for found in old.take_new()] == [3]
         assert (old.number(two), old.number(one)) == (2, 1)
 
     asyncio.run(run())
 
 
 class FakeConnection:
-    """Begins when it may."""
+    """A connection that begins when `may_begin` is set."""
 
     made: list["FakeConnection"]
     begins: asyncio.Event
@@ -64,7 +64,7 @@ async def dial(found: object, relay: object) -> object:
     return object()
 
 
-def test_who_gives_up_joining_leaves_when_that_is_safe(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_who_gives_up_joining_leaves_when_that_is_safe(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(old_debugger, "PdbConnection", FakeConnection)
     monkeypatch.setattr(pdb_connection, "dial", dial)
 

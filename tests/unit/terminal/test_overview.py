@@ -1,4 +1,4 @@
-"""What `raydap` alone says, and what it advises."""
+"""The output of `raydap` without a command, and its advice."""
 
 import asyncio
 import io
@@ -48,7 +48,7 @@ def written(view: Overview, width: int = 100, environ: Mapping[str, str] | None 
 
 def test_with_nothing_it_says_how_to_begin() -> None:
     assert written(of()) == [
-        "Neither a Ray cluster, nor a hub, nor a session of an editor runs here.",
+        "No Ray cluster, hub or editor session runs on this machine.",
         "",
         "What to do next",
         "  raydap run program.py    run a program that can be debugged at any time",
@@ -76,7 +76,7 @@ def test_clusters_with_their_waiting_workers_come_before_hubs_and_sessions() -> 
         "    paused  Trainer.update       10.0.0.7  7",
         "    paused  collect              10.0.0.7  8         stuck: nothing listens at its debug port 4712; "
         "restart its task, actor or job",
-        f"  10.0.0.9:6379  by alice, since {since}, not asked",
+        f"  10.0.0.9:6379  by alice, since {since}, not inspected",
         "Hubs",
     ]
     assert f"  pid 6  raydap adapter, started by nvim, since {since}, debugs {URL}" in lines
@@ -86,7 +86,7 @@ def test_the_width_is_respected_and_no_command_is_cut() -> None:
     view = of(cluster(paused=PAUSED), cluster(OTHER), waiting={URL: merged([], PAUSED)})
     lines = written(view, width=50)
     assert f"  raydap debug --dashboard {URL}" in lines
-    assert "    debug the worker that waits at breakpoint(), in this terminal" in lines
+    assert "    debug the worker at breakpoint() in this terminal" in lines
     (head,) = [line for line in lines if line.strip().startswith("STATE")]
     assert head.split() == ["STATE", "WORKER", "WHERE"]
     above = lines[: lines.index("What to do next")]
@@ -100,20 +100,20 @@ def test_of_many_workers_only_some_are_listed() -> None:
     assert "    and 54 more" in lines
 
 
-def test_what_the_variables_name_is_said() -> None:
+def test_the_cluster_that_the_variables_name_is_printed() -> None:
     lines = written(of(cluster()), width=140, environ={"RAY_ADDRESS": URL})
-    assert f"The environment variable RAY_ADDRESS is {URL}: commands without --dashboard mean that cluster." in lines
+    assert f"The environment variable RAY_ADDRESS is {URL}: commands without --dashboard use that cluster." in lines
 
 
-def test_the_advice_depends_on_what_goes_on() -> None:
+def test_the_advice_depends_on_the_state_of_the_cluster() -> None:
     paused = of(cluster(paused=PAUSED), waiting={URL: merged([], PAUSED)})
     assert commands(paused)[0] == "raydap debug"
     assert commands(of(cluster())) == ["raydap ps", "raydap hang", "F5 in an editor"]
     assert commands(of(cluster(jobs=[])))[:2] == ["raydap run program.py", "raydap debug program.py"]
     assert commands(of(cluster(jobs=None, paused=None, problem="It does not answer.")))[0] == "raydap doctor"
-    # With two clusters a command says which one it means.
+    # With two clusters, a command names its cluster.
     assert commands(of(cluster(), cluster(OTHER)))[0] == f"raydap ps --dashboard {URL}"
-    # Nobody can debug a worker that is stuck.
+    # A worker that is stuck cannot be debugged.
     assert "raydap debug" not in commands(of(cluster(paused=PAUSED[1:]), waiting={URL: merged([], PAUSED[1:])}))
 
 
@@ -126,7 +126,7 @@ def test_what_a_session_knows_comes_before_what_the_dashboard_knows() -> None:
     assert "stuck" in merged([Row(second.entry, None)], PAUSED)[0].where
 
 
-def test_a_cluster_that_tells_no_places_is_listed_without(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_that_reports_no_places_is_listed_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
     async def look(*_: object) -> MachineStatus:
         return MachineStatus([], [], [cluster(paused=PAUSED)])
 

@@ -1,4 +1,4 @@
-"""What the debugger prints, as characters."""
+"""The output of the debugger, character by character."""
 
 import io
 
@@ -13,7 +13,7 @@ def printed(width: int = 40, is_terminal: bool = False) -> tuple[Output, io.Stri
     return Output(console), file
 
 
-def test_values_are_printed_as_they_are() -> None:
+def test_values_are_printed_unchanged() -> None:
     output, file = printed()
     for text in ("[bold]x[/bold] :smile:", "x" * 90, "two\nlines  ", ""):
         output.text(text)

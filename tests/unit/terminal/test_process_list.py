@@ -1,4 +1,4 @@
-"""The rows of `raydap ps`: what they say, their order, and how often workers without an agent are looked at."""
+"""The rows of `raydap ps`, their order, and how often workers without an agent are inspected."""
 
 import asyncio
 import time
@@ -48,14 +48,14 @@ def test_how_long_a_state_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = msgspec.structs.replace(place("a"), started=874.0)
     later = msgspec.structs.replace(place("a"), started=1000.4)
     paused, alive, stopped = (worker("a", state=state) for state in ("paused", "alive", "stopped"))
-    # The age of a state is known from what a session has seen, that of a task from Ray.
+    # The age of a state comes from the session's events, the age of a task from Ray.
     assert [Row(stopped, begun, age=61.0).lasts, Row(stopped, None, age=0.5).lasts] == ["1m 01s", ""]
     assert [Row(paused, begun).lasts, Row(paused, later).lasts, Row(paused, place("a")).lasts] == [
         "<2m 06s",
         "<1 s",
         "",
     ]
-    # A worker without a debugger has been alive since its process began; what it runs now is younger.
+    # A worker without a debugger has been alive since its process started. Its task is younger.
     assert [Row(alive, begun, age=7200.0).lasts, Row(alive, None, age=7200.0).lasts] == ["2m 06s", ""]
     told = [Row(paused, begun).as_json(), Row(paused, None, age=7.0).as_json()]
     assert [(row["age"], row["started"]) for row in told] == [(3.0, 874.0), (7.0, None)]
@@ -83,8 +83,10 @@ PLACE = ("/app/train.py", 42)
 
 
 class Cluster:
-    """Its workers, where they are, and the looks at it: whether each was at those without an agent, too. A look takes
-    `look_s` seconds of a clock that runs for looks only."""
+    """A session with workers and their places. `outside` records whether each look included workers without an agent.
+
+    A look takes `look_s` seconds on a clock that advances only during looks.
+    """
 
     def __init__(self, *entries: WorkerEntry, places: Sequence[WorkerPlace] = ()) -> None:
         self.places = list(places)
@@ -98,7 +100,7 @@ class Cluster:
     def _look(self, asked: Any) -> Places:
         self.outside.append(asked["outside"])
         self.now += self.look_s
-        # Without `outside` nobody knows where the others are.
+        # The places of the other workers are found only with `outside`.
         if not asked["outside"]:
             return Places(places=(), unread=())
         return Places(places=tuple(self.places), unread=(), children=tuple(self.children))
@@ -135,7 +137,7 @@ def test_the_order_is_by_state_job_class_rank_and_process() -> None:
     cluster = Cluster(*trainers, *others, places=places)
     assert [row.entry.key for row in cluster.rows()] == [
         *("stopped", "running", "first", "later", "rollout"),
-        # Those without a rank come first.
+        # Workers without a rank come first.
         *("t0", "t1", "t2"),
         "detached",
     ]
@@ -163,7 +165,7 @@ def test_workers_without_an_agent_are_looked_at_every_ten_seconds() -> None:
     cluster = Cluster(worker("a"), places=[place("a")])
     assert [row.where for row in cluster.rows()] == ["in step (train.py:42)"]
     cluster.now += OUTSIDE_S - 0.1
-    # What was seen last is shown meanwhile.
+    # The last known place is shown until then.
     assert [row.where for row in cluster.rows()] == ["in step (train.py:42)"]
     cluster.now += 0.1
     cluster.places = []
@@ -198,7 +200,7 @@ def test_a_change_of_what_a_worker_does_is_looked_at_at_once() -> None:
         assert cluster.outside[-1] == expected
     cluster.live.workers["c"] = worker("c")
     cluster.rows()
-    # One that has ended cannot be looked at.
+    # A worker that has ended cannot be inspected.
     del cluster.live.workers["c"]
     cluster.rows()
     assert cluster.outside[-2:] == [True, False]
@@ -207,12 +209,12 @@ def test_a_change_of_what_a_worker_does_is_looked_at_at_once() -> None:
 
 def test_why_the_list_is_empty() -> None:
     live = ScriptedLive()
-    assert process_list._nobody(live, None) == process_list._nobody(live, "rank:0") == "No worker runs."
+    assert process_list._no_rows_text(live, None) == process_list._no_rows_text(live, "rank:0") == "No worker runs."
     live.workers = {"a": worker("a", task="")}
-    assert process_list._nobody(live, "x") == "No worker is in this set; raydap ps shows the 1 that run."
-    assert process_list._nobody(live, None).startswith("Nothing runs on this cluster; raydap ps --all")
+    assert process_list._no_rows_text(live, "x") == "No worker is in this set; `raydap ps --all` lists all workers."
+    assert process_list._no_rows_text(live, None).startswith("All workers of this cluster are idle; `raydap ps --all`")
     live.outage = "The dashboard does not answer."
-    assert process_list._nobody(live, "x") == "The dashboard does not answer."
+    assert process_list._no_rows_text(live, "x") == "The dashboard does not answer."
 
 
 def test_forked_children_that_wait_in_breakpoint_have_rows_until_the_next_look_from_outside() -> None:
@@ -220,7 +222,7 @@ def test_forked_children_that_wait_in_breakpoint_have_rows_until_the_next_look_f
     where = Location("step", "/app/train.py", 42)
     # The second parent has just ended.
     cluster.children = [WaitingChild(parent=key, pid=7, location=where, problem="") for key in "ab"]
-    for _ in range(2):  # The second look is not from outside.
+    for _ in range(2):  # The second look does not include the outside.
         child, parent = cluster.rows()
         assert (child.state, child.name, child.entry.pid) == ("paused", "child of Loader 4711", 7)
         assert (child.where, child.as_json()["place"]) == ("at breakpoint() in step (train.py:42)",) * 2

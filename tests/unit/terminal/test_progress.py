@@ -1,4 +1,4 @@
-"""What is said on a terminal while a command waits."""
+"""The progress line on a terminal while a command waits."""
 
 import asyncio
 import io
@@ -12,7 +12,7 @@ from raydap.terminal.progress import Progress
 
 
 def run(is_terminal: bool, delay_s: float, ended: bool = False, term: str = "xterm") -> str:
-    """What is written during a wait that lasts until something is said, or for a turn of the loop."""
+    """Return what is written during a wait. It ends at the first output, or after a few turns of the event loop."""
     out = io.StringIO()
     environ = {"TERM": term, "NO_COLOR": "1"}
     console = Console(file=out, force_terminal=is_terminal, width=60, _environ=environ)
@@ -21,7 +21,7 @@ def run(is_terminal: bool, delay_s: float, ended: bool = False, term: str = "xte
         progress.end()
 
     async def wait() -> None:
-        with progress.during("asking the workers"):
+        with progress.during("waiting for the workers' answers"):
             turns = 200 if delay_s == 0 and is_terminal and not ended and term != "dumb" else 3
             for _ in range(turns):
                 if out.getvalue():
@@ -32,10 +32,10 @@ def run(is_terminal: bool, delay_s: float, ended: bool = False, term: str = "xte
     return out.getvalue()
 
 
-def test_a_long_wait_is_said_and_the_line_is_taken_back() -> None:
+def test_a_long_wait_is_shown_and_the_line_is_erased() -> None:
     text = run(is_terminal=True, delay_s=0)
-    assert "asking the workers ..." in text
-    # The line is erased, and the cursor is there again.
+    assert "waiting for the workers' answers ..." in text
+    # The line is erased, and the cursor is visible again.
     assert "\x1b[2K" in text
     assert text.index("\x1b[?25l") < text.rindex("\x1b[?25h")
 
@@ -49,17 +49,17 @@ def test_without_a_terminal_nothing_is_written() -> None:
     assert run(is_terminal=True, delay_s=0, term="dumb") == ""
 
 
-def test_nothing_is_said_beside_what_is_shown_instead() -> None:
+def test_no_progress_is_shown_beside_other_output() -> None:
     assert run(is_terminal=True, delay_s=0, ended=True) == ""
 
 
-def test_the_end_takes_back_what_is_said() -> None:
+def test_the_end_erases_the_line() -> None:
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, width=60, _environ={"TERM": "xterm"})
     progress = Progress(console, 0)
 
     async def wait() -> None:
-        with progress.during("asking the workers"):
+        with progress.during("waiting for the workers' answers"):
             for _ in range(200):
                 if out.getvalue():
                     break
@@ -79,7 +79,7 @@ import asyncio
 from raydap.terminal.progress import Progress
 
 async def wait():
-    with progress.during("asking the workers"):
+    with progress.during("waiting for the workers' answers"):
         await asyncio.get_running_loop().run_in_executor(None, str)
 
 progress = Progress.of_command()

@@ -1,4 +1,4 @@
-"""The line that the user types, without a terminal: completion, blocks of Python, history, and the prompt itself."""
+"""The input line, without a terminal: completion, blocks of Python, history, and the prompt itself."""
 
 import asyncio
 import io
@@ -28,7 +28,7 @@ TARGETS = {"targets": [{"label": "rank"}, {"label": "rate()", "text": "rate"}]}
 
 
 def debugger(**answers: Any) -> Debugger:
-    """One thread is stopped, and two classes of actors run."""
+    """Return a debugger with one stopped thread, and two classes of actors that run."""
     actors = [msgspec.structs.replace(entry(name), actor=name) for name in ("Rollout", "Trainer", "")]
     live = ScriptedLive(*actors, **{"stackTrace": FRAMES, "completions": TARGETS, **answers})
     made = Debugger(live, Console(file=io.StringIO(), width=80))
@@ -38,7 +38,7 @@ def debugger(**answers: Any) -> Debugger:
 
 
 def completed(text: str, made: Debugger | None = None) -> list[str]:
-    """The lines to which Tab leads."""
+    """Return the lines that Tab offers."""
 
     async def complete() -> list[str]:
         completer = ExpressionCompleter(made or debugger())
@@ -53,7 +53,7 @@ def test_commands_are_completed() -> None:
     assert completed("co")[:4] == ["compare", "condition", "cont", "continue"]
     assert "[all] next" in completed("[all] ne")
     assert "where" in completed("")
-    # Those of one and two letters would be all that a list shows.
+    # Commands of one or two letters would fill the whole list.
     assert "n" not in completed("")
 
 
@@ -65,7 +65,7 @@ def test_expressions_are_completed_in_the_frame() -> None:
     assert completed("x = ra") == ["x = rank", "x = rate"]
     assert completed("[all] p ra") == ["[all] p rank", "[all] p rate"]
     assert completed("!ra") == ["!rank", "!rate"]
-    # A command that takes nothing, or nothing yet.
+    # The command takes no argument, or none has been typed.
     assert completed("next ") == []
 
 
@@ -100,7 +100,7 @@ def test_what_cannot_be_completed_is_left_alone(answer: Any) -> None:
         # pdb's own commands are single lines.
         ("p (1,", False),
         ("[all] p (1,", False),
-        # What Python cannot read for its size, or for its characters, and what it warns of.
+        # Texts that Python cannot read for their size or their characters, and texts that it warns about.
         ("-" * 200_000 + "1", False),
         ("x" + ".x" * 20_000, False),
         ("x\0", False),
@@ -121,12 +121,12 @@ def made_prompt(made: Debugger, folder: Path) -> Prompt:
         return Prompt(made, {"XDG_STATE_HOME": str(folder)})
 
 
-def test_the_prompt_names_whom_commands_are_about(tmp_path: Path) -> None:
+def test_the_prompt_names_the_workers_that_commands_are_for(tmp_path: Path) -> None:
     made = debugger()
     shown = made_prompt(made, tmp_path)
     made.focus.name = "Trainer{1}"
     assert shown._message() == [("bold", "(Trainer{1})"), ("", " ")]
-    # Whatever a set or a name has in it.
+    # A set or a name may contain any characters.
     made.focus.select = "not <b>\x00\x1b&"
     assert shown._message() == [("bold", "(not <b>\ufffd\ufffd&)"), ("", " ")]
     made.focus.select = None

@@ -1,4 +1,4 @@
-"""Tables, at every width of a terminal."""
+"""Tables at every width of a terminal."""
 
 import io
 import re
@@ -19,7 +19,7 @@ CUT, DROP = ("WORKER", "WHERE"), ("NODE", "PID")
 
 
 def lines(rows: Sequence[Sequence[str | Text]], width: int) -> list[str]:
-    """As they are shown, without the spaces at their ends."""
+    """Return the lines of the table as shown, without trailing spaces."""
     file = io.StringIO()
     console = Console(file=file, width=width, markup=False, emoji=False, highlight=False)
     console.print(screen.table(COLUMNS, rows, width, CUT, DROP))
@@ -98,7 +98,7 @@ def test_a_joiner_hides_no_character(cell: str) -> None:
 
 
 def test_a_pipe_gets_whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What pytest captures is no terminal."""
+    """pytest captures the output, so it is not a terminal."""
     assert screen.console(environ={}).width > 10_000
     monkeypatch.setenv("COLUMNS", "33")
     assert screen.console().width == 33
@@ -126,10 +126,10 @@ def test_a_worker_cannot_move_the_cursor(monkeypatch: pytest.MonkeyPatch, show: 
             console.out(bad, highlight=False)
         return file.getvalue()
 
-    # rich's own bold header is no character of the worker's.
+    # rich's own bold header does not come from a worker.
     on_terminal = re.sub(r"\x1b\[[01]m", "", written(_Tty()))
     assert "]0;title" in on_terminal
     assert "d\u00a0e" in on_terminal
     assert not set(on_terminal) & {"\x1b", "\x07", "\x9b", "\r"}
-    # What reads a pipe gets a text as it is; a table is for people.
+    # A pipe gets the unchanged text, except in a table, which is for people.
     assert ("\x1b]0;title" in written(io.StringIO())) == (show != "table")

@@ -1,4 +1,4 @@
-"""Which threads are stopped, by the events of a session."""
+"""The stopped threads of a session, according to its events."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -32,12 +32,12 @@ def test_other_events_are_none_of_its_business() -> None:
     threads = StoppedThreads()
     assert not threads.take_event("output", {"output": "x"})
     assert not threads.take_event("thread", {"threadId": 8, "reason": "started"})
-    # An event of a thread that was never stopped changes nothing.
+    # An event of a thread that was never stopped has no effect.
     assert threads.take_event("continued", {"threadId": 8})
     assert threads.stops == {}
 
 
-def test_who_is_missing() -> None:
+def test_missing_threads() -> None:
     threads = StoppedThreads()
     for thread in (1, 2, 3):
         stopped(threads, thread)
@@ -77,7 +77,7 @@ def test_waiting_for_the_next_stop() -> None:
 
         assert await threads.wait_again([1, 2], move, None) == set()
         assert order == ["move", "finish"]
-        # The command shows this stop, and the next one nobody expects.
+        # The command shows this stop itself. A later stop is not expected.
         assert (threads.unseen, threads.expected) == ({}, set())
         stopped(threads, 1)
         assert list(threads.unseen) == [1]
@@ -85,7 +85,7 @@ def test_waiting_for_the_next_stop() -> None:
     run(work)
 
 
-def test_who_does_not_stop_in_time_is_missing() -> None:
+def test_a_thread_that_does_not_stop_in_time_is_missing() -> None:
     async def work(threads: StoppedThreads) -> None:
         stopped(threads, 1)
 

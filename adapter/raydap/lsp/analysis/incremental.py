@@ -27,7 +27,7 @@ class IncrementalReader:
         self._tree.body = [statement for part in parts for statement in part.statements]
         return Program(self._module, parts)
 
-    def goes_on(self, line: int) -> bool:
+    def continues(self, line: int) -> bool:
         """Return whether a line of the last text ends in a string, or with a backslash that continues its statement."""
         if self._lines[line - 1].rstrip().endswith(b"\\"):
             return True

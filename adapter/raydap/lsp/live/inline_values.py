@@ -106,5 +106,5 @@ def _of_block(block: Block, last: int, known: list[Values], count: int) -> list[
         if text:
             texts.append(_Text(use.span, text))
     if known and len(known) < count:
-        texts.append(_Text(Span(last, 0, last, 0), f"{len(known)} of {count} stops have answered"))
+        texts.append(_Text(Span(last, 0, last, 0), f"values of {len(known)} of {count} stops"))
     return texts

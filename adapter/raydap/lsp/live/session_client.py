@@ -81,7 +81,7 @@ class SessionClient:
                 frame = body["stackFrames"][0]
                 stop = Stop(frame["source"]["path"], frame["line"], frame["id"])
             except (SessionError, KeyError, IndexError, TypeError) as error:
-                log.info("language server: the place of the stop of thread %d cannot be read: %r", thread, error)
+                log.info("language server: cannot read where thread %d stopped: %r", thread, error)
         if self.state.put(thread, count, stop):
             self._changed()
 
@@ -104,6 +104,6 @@ class SessionClient:
                 found = (await self._connection.request("variables", {"variablesReference": reference}))["variables"]
                 values = {one["name"]: Value(one["value"], one.get("type", "")) for one in found}
             except (SessionError, KeyError, IndexError, TypeError) as error:
-                log.info("language server: the values at %s:%d cannot be read: %r", stop.path, stop.line, error)
+                log.info("language server: cannot read the values at %s:%d: %r", stop.path, stop.line, error)
         if self.state.put_values(thread, count, values):
             self._changed()

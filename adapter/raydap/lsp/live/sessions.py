@@ -92,5 +92,5 @@ def _found() -> Mapping[str, Connect]:
 
             return session_connections.find()
     except OSError as error:
-        log.info("language server: sessions cannot be looked for: %s", error)
+        log.info("language server: searching for sessions failed: %s", error)
     return {}

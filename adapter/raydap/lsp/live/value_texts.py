@@ -16,7 +16,7 @@ _MAX_GROUPS = 3
 """If there are more different values, only their number is shown."""
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-_SAYS_NOTHING = re.compile(r"<.* at 0x[0-9a-fA-F]+>$|<(module|class|function|built-in|bound method) ", re.DOTALL)
+_UNHELPFUL = re.compile(r"<.* at 0x[0-9a-fA-F]+>$|<(module|class|function|built-in|bound method) ", re.DOTALL)
 """Matches values that do not help the user, such as modules and objects without a `__repr__` of their own."""
 
 
@@ -39,13 +39,13 @@ def value_text(name: str, values: Sequence[Value]) -> str:
     It contains the value if all workers agree, otherwise the range of numbers or the different values with their
     counts. It is "" if no value helps the user.
     """
-    told = [value for value in values if not _SAYS_NOTHING.match(value.text)]
-    if not told:
+    helpful = [value for value in values if not _UNHELPFUL.match(value.text)]
+    if not helpful:
         return ""
-    groups = Counter(_ADDRESS.sub("", value.text) for value in told)
+    groups = Counter(_ADDRESS.sub("", value.text) for value in helpful)
     if len(groups) == 1:
         return f"{name} = {in_one_line(next(iter(groups)), MAX_CHARACTERS)}"
-    numbers = [number(value.text, value.type) for value in told]
+    numbers = [number(value.text, value.type) for value in helpful]
     if None not in numbers:
         return f"{name} {_range([each for each in numbers if each is not None])}"
     if len(groups) > _MAX_GROUPS:

@@ -61,7 +61,9 @@ def hover_text(mark: Mark, path: str, sessions: Iterable[SessionState]) -> str:
         return ""
     shown = [row for _, row in sorted(rows)[:MAX_LISTED]]
     more = [f"\nand {len(rows) - MAX_LISTED} more"] if len(rows) > MAX_LISTED else []
-    return "\n".join([f"**{_escaped(mark.name)}**\n", "| worker | | for |", "|---|---|---|", *shown, *more])
+    return "\n".join(
+        [f"**{_escaped(mark.name)}**\n", "| worker | state | time in state |", "|---|---|---|", *shown, *more]
+    )
 
 
 _STATES = {

@@ -51,7 +51,7 @@ def check(file: PythonFile) -> Iterator[Finding]:
             if found is not None:
                 text = (
                     f"`{node.id}` is {found}, which cannot be pickled, so Ray cannot send {role.text} to a worker. "
-                    "Make it inside the function, or leave it out."
+                    "Create it inside the function, or remove it."
                 )
                 yield Finding(DEBUGGER_IN_CLOSURE, span(node), text)
                 break

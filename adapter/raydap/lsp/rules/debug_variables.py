@@ -59,15 +59,15 @@ def check(variable: Variable) -> Iterator[Finding]:
             "RAY_DEBUG=legacy switches to Ray's old debugger: breakpoint() then waits for `raydap debug` or "
             "`ray debug` in a terminal, and an editor cannot attach."
         )
-        yield Finding(LEGACY, variable.value_span, text, _set(variable, "1", "Use Ray's present debugger"))
+        yield Finding(LEGACY, variable.value_span, text, _set(variable, "1", "Use Ray's current debugger"))
     elif variable.value not in known:
         allowed = ", ".join(f'"{one}"' for one in known)
         effect = "breakpoint() does nothing" if name == DEBUG else "no worker stops at an exception"
-        text = f'Ray does not know "{variable.value}" as a value of {name}, so {effect}. It knows {allowed}.'
+        text = f'"{variable.value}" is not a valid value of {name}, so {effect}. Valid values: {allowed}.'
         value = "1" if variable.value.strip().lower() in _TRUE else "0"
         yield Finding(VALUE, variable.value_span, text, _set(variable, value, f'Use "{value}"'))
     elif not variable.is_text:
-        text = f'The value of {name} has to be a string: "{variable.value}".'
+        text = f'The value of {name} must be a string: "{variable.value}".'
         fix = _set(variable, variable.value, f'Use "{variable.value}"')
         yield Finding(VALUE, variable.value_span, text, fix)
 

@@ -44,8 +44,8 @@ def check_order(file: PythonFile) -> Iterator[Finding]:
         init = order.init_before(scope, statement)
         if init is not None:
             text = (
-                f"{variable.name} is set after ray.init: workers take their environment from Ray, which runs by then. "
-                "Set it before, or in the runtime_env."
+                f"{variable.name} is set after ray.init, so workers do not receive it. "
+                "Set it before ray.init, or in the runtime_env."
             )
             yield Finding(AFTER_INIT, variable.name_span, text, _move(file, order, statement, init))
 

@@ -54,15 +54,15 @@ def check(file: PythonFile) -> Iterator[Finding]:
             if limit is not None and not is_short(file, limit.value, call.scope):
                 continue
             text = (
-                "A stop in an async method keeps check_health from running, so Serve ends the replica after three "
-                f"times {_TIMEOUT} (30 if it is not set). Set a longer one while you debug."
+                "A stop in an async method blocks check_health, so Serve ends the replica after three "
+                f"times {_TIMEOUT} (default: 30). Increase it while you debug."
             )
             fix = _with(file, deployment.made_by, f"{_TIMEOUT}={LONG_S:g}", limit, f"Set {_TIMEOUT} to an hour")
         else:
             if probes:
                 continue
             text = (
-                "A stop in an async function holds the event loop of the replica, so Serve ends the replica after "
+                "A stop in an async function blocks the event loop of the replica, so Serve ends the replica after "
                 f"about 18 minutes (Ray 2.60). Set {_PROBES}=0 in the runtime_env of its {_OPTIONS} while you debug."
             )
             is_sure = deployment.checks_health is False and _OPTIONS not in given

@@ -20,8 +20,7 @@ def check(file: PythonFile) -> Iterator[Finding]:
             if hiding is not None:
                 text = (
                     f"The `except` at line {hiding.lineno} drops every exception around this breakpoint() in "
-                    f"{role.text}: you would not see that Ray's debugger failed, nor does RAY_DEBUG_POST_MORTEM stop "
-                    "here."
+                    f"{role.text}. It hides failures of Ray's debugger, and RAY_DEBUG_POST_MORTEM does not stop here."
                 )
                 yield Finding(HIDDEN_ERROR, span(call.node), text)
                 break

@@ -16,8 +16,8 @@ def check(file: PythonFile) -> Iterator[Finding]:
         for keyword in call.node.keywords:
             if keyword.arg == "local_mode" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True:
                 text = (
-                    "local_mode=True runs tasks one after the other in this process, where raydap finds no workers; "
-                    "newer versions of Ray refuse it. raydap stops in real workers."
+                    "local_mode=True runs all tasks in this process, so raydap finds no workers. "
+                    "Newer versions of Ray reject it. Without it, raydap stops in the workers."
                 )
                 edit = remove_argument(file, call.node, keyword)
                 fixes = () if edit is None else (Fix("Remove local_mode", (edit,)),)

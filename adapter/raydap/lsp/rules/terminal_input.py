@@ -14,7 +14,7 @@ INPUT_IN_WORKER = "input-in-worker"
 _INPUT = "builtins.input"
 _RAISES = "fails with BdbQuit"
 _DEBUGGERS = {"IPython.core.debugger.Pdb", "ipdb.Pdb", "pdb.Pdb"}
-_RETURNS = "returns at once"
+_RETURNS = "returns immediately"
 _EFFECTS = {
     "pdb.set_trace": _RAISES,
     "pdb.Pdb.set_trace": _RAISES,
@@ -55,7 +55,7 @@ def check(file: PythonFile) -> Iterator[Finding]:
             continue
         text = f"A worker has no terminal, so {name}() {_EFFECTS[name]} in {role.text}."
         if name.endswith((".post_mortem", ".pm")):
-            advice = "With RAY_DEBUG_POST_MORTEM=1 a worker stops at an exception that nothing catches."
+            advice = "With RAY_DEBUG_POST_MORTEM=1 a worker stops at an uncaught exception."
             yield Finding(PDB_IN_WORKER, span(call.node), f"{text} {advice}")
         else:
             yield Finding(PDB_IN_WORKER, span(call.node), f"{text} breakpoint() stops there.", replacements.fixes(call))

@@ -27,7 +27,7 @@ async def set_break(debugger: Debugger, select: str | None, rest: str) -> None:
 async def set_temporary(debugger: Debugger, select: str | None, rest: str) -> None:
     """Set a breakpoint that is removed when the first worker stops at it."""
     if not rest:
-        raise CommandError("Name a line or a function: tbreak train.py:42.")
+        raise CommandError("Give a line or a function: tbreak train.py:42.")
     await _set(debugger, rest, is_temporary=True)
 
 
@@ -66,7 +66,7 @@ async def _place(debugger: Debugger, text: str) -> tuple[str, int]:
     if found is not None:
         return await _path(debugger, found["file"]), int(found["line"])
     if not re.fullmatch(r"[A-Za-z_][\w.]*", text):
-        raise CommandError(f'"{text}" is no line, FILE:LINE or function.')
+        raise CommandError(f'"{text}" is not a line, FILE:LINE or function.')
     if debugger.focus.thread in debugger.threads.stops:
         frame = await debugger.frame()
         lines = await debugger.sources.lines(debugger.connection, frame)
@@ -91,7 +91,7 @@ async def _path(debugger: Debugger, name: str) -> str:
                 return frame.path
     if os.path.isabs(name):
         return name
-    raise CommandError(f"There is no file {name} here; give the path that it has in the workers.")
+    raise CommandError(f"There is no file {name} on this machine; give its path in the workers.")
 
 
 def _file_here(name: str) -> str:
@@ -107,7 +107,7 @@ def _file_here(name: str) -> str:
 async def _list(debugger: Debugger) -> None:
     found = await debugger.breakpoints.all()
     if not found:
-        debugger.out.text("No breakpoints are set.")
+        debugger.out.text("No breakpoint is set.")
     for number, each in found:
         where = f"{each.path}:{each.line}" if each.path else each.function
         parts = [f"{number:<3} {'tbreak' if each.id in debugger.breakpoints.temporary else 'break ':6} at {where}"]
@@ -125,7 +125,7 @@ async def clear(debugger: Debugger, select: str | None, rest: str) -> None:
     if not rest:
         for _, each in await breakpoints.all():
             await breakpoints.remove(each)
-        debugger.out.text("All breakpoints are removed.")
+        debugger.out.text("Removed all breakpoints.")
         return
     if all(word.isdecimal() for word in rest.split()):
         chosen = [await _named(debugger, word) for word in rest.split()]

@@ -32,7 +32,7 @@ left out: a `-` or `*` can begin an expression, a `<` without a space the name o
 
 _NUMBER = re.compile("[0-9]{1,9}")
 
-EVERYBODY = "state:stopped"
+ALL_STOPPED = "state:stopped"
 """The set that `[all]` means, except in commands about workers (`workers_named`)."""
 
 
@@ -109,7 +109,7 @@ def _command(text: str, names: Collection[str]) -> CommandLine:
 def as_set(text: str) -> str:
     """Return the set (docs/usage/sets.md) that the text in brackets means: `Rollout rank:0-3` for `Rollout 0-3`.
 
-    Numbers are ranks, and `all` and `*` mean EVERYBODY.
+    Numbers are ranks, and `all` and `*` mean ALL_STOPPED.
     """
     words = []
     for found in _SET_WORD.finditer(text):
@@ -119,7 +119,7 @@ def as_set(text: str) -> str:
         if found["ranks"]:
             words.append(f"rank:{''.join(found['ranks'].split())}")
         else:
-            words.append(EVERYBODY if found[0] in ("all", "*") else found[0])
+            words.append(ALL_STOPPED if found[0] in ("all", "*") else found[0])
     return "".join(words).strip()
 
 
@@ -129,7 +129,7 @@ def workers_named(select: str | None, rest: str) -> str | None:
     The set is `select`, in brackets before the command, or `rest`, after the command. `all` includes running workers.
     """
     wanted = select if select is not None else as_set(rest) or None
-    return "*" if wanted == EVERYBODY else wanted
+    return "*" if wanted == ALL_STOPPED else wanted
 
 
 def number(text: str) -> int | None:

@@ -66,81 +66,117 @@ _LOOK, _MOVE, _VALUES, _BREAK, _WORKERS = "Look", "Run", "Values", "Breakpoints"
 
 COMMANDS = (
     Command(
-        _LOOK, ("where", "w", "bt"), "w(here)", "the stack; [SET] w: those of many, as one tree", looking_commands.where
+        _LOOK,
+        ("where", "w", "bt"),
+        "w(here)",
+        "print the stack; [SET] w: the stacks of a set as one tree",
+        looking_commands.where,
     ),
-    Command(_LOOK, ("up", "u"), "u(p) [COUNT]", "to the caller", looking_commands.up),
-    Command(_LOOK, ("down", "d"), "d(own) [COUNT]", "back to what it has called", looking_commands.down),
+    Command(_LOOK, ("up", "u"), "u(p) [COUNT]", "move to the caller", looking_commands.up),
+    Command(_LOOK, ("down", "d"), "d(own) [COUNT]", "move back to the called function", looking_commands.down),
     Command(
         _LOOK,
         ("list", "l"),
         "l(ist) [FIRST[, LAST] | .]",
-        "source around the present line, and on",
+        "print the source around the current line; again: the next lines",
         looking_commands.list_lines,
     ),
-    Command(_LOOK, ("longlist", "ll"), "ll | longlist", "source of the whole function", looking_commands.long_list),
-    Command(_LOOK, ("args", "a"), "a(rgs)", "the arguments of the function", looking_commands.args),
     Command(
-        _LOOK, ("stacks",), "stacks [SET]", "the stacks of all that are stopped, as one tree", looking_commands.stacks
+        _LOOK, ("longlist", "ll"), "ll | longlist", "print the source of the whole function", looking_commands.long_list
+    ),
+    Command(_LOOK, ("args", "a"), "a(rgs)", "print the arguments of the function", looking_commands.args),
+    Command(
+        _LOOK,
+        ("stacks",),
+        "stacks [SET]",
+        "print the stacks of all stopped threads as one tree",
+        looking_commands.stacks,
     ),
     Command(
         _LOOK,
         ("hang",),
         "hang [SET]",
-        "what each worker waits for, from the driver down",
+        "print what each worker waits for, starting at the driver",
         looking_commands.hang,
         follows_focus=False,
     ),
-    Command(_MOVE, ("next", "n"), "n(ext)", "to the next line", moving.next_line),
-    Command(_MOVE, ("step", "s"), "s(tep)", "the same, into functions", moving.step_in),
-    Command(_MOVE, ("return", "r"), "r(eturn)", "out of the function", moving.step_out),
-    Command(_MOVE, ("until", "unt"), "unt(il) [LINE]", "to a line behind this one: out of a loop", moving.until),
-    Command(_MOVE, ("continue", "cont", "c"), "c(ont(inue))", "run on, to the next stop", moving.go_on),
-    Command(_MOVE, ("jump", "j"), "j(ump) LINE", "make another line the next one", moving.jump),
+    Command(_MOVE, ("next", "n"), "n(ext)", "step to the next line", moving.next_line),
+    Command(_MOVE, ("step", "s"), "s(tep)", "step to the next line, into functions", moving.step_in),
+    Command(_MOVE, ("return", "r"), "r(eturn)", "step out of the function", moving.step_out),
+    Command(_MOVE, ("until", "unt"), "unt(il) [LINE]", "run to a later line (out of a loop), or to LINE", moving.until),
+    Command(_MOVE, ("continue", "cont", "c"), "c(ont(inue))", "resume, and wait for the next stop", moving.resume),
+    Command(_MOVE, ("jump", "j"), "j(ump) LINE", "make LINE the next line to execute", moving.jump),
     Command(
         _MOVE,
         ("pause",),
         "pause [SET]",
-        "stop those that run, where they are; Ctrl-C does it, too",
+        "stop running workers where they are; Ctrl-C does so, too",
         worker_commands.pause,
         follows_focus=False,
     ),
-    Command(_MOVE, ("wait",), "wait [SET] [SECONDS]", "wait until somebody stops", moving.wait, follows_focus=False),
-    Command(_VALUES, ("p",), "p EXPRESSION", "its value; [SET] p: in many, equal ones together", value_commands.p),
-    Command(_VALUES, ("pp",), "pp EXPRESSION", "the same, on several lines", value_commands.pp),
-    Command(_VALUES, ("whatis",), "whatis EXPRESSION", "its type", value_commands.whatis),
+    Command(_MOVE, ("wait",), "wait [SET] [SECONDS]", "wait for the next stop", moving.wait, follows_focus=False),
+    Command(
+        _VALUES, ("p",), "p EXPRESSION", "print the value; [SET] p: the values in a set, grouped", value_commands.p
+    ),
+    Command(_VALUES, ("pp",), "pp EXPRESSION", "print the value on several lines", value_commands.pp),
+    Command(_VALUES, ("whatis",), "whatis EXPRESSION", "print the type", value_commands.whatis),
     Command(
         _VALUES,
         ("compare",),
         "compare EXPRESSION",
-        "values of any size in many, with what is different",
+        "compare values of any size in many workers",
         value_commands.compare,
     ),
-    Command(_VALUES, ("display",), "display [EXPRESSION]", "show it at each stop", value_commands.display),
-    Command(_VALUES, ("undisplay",), "undisplay [EXPRESSION]", "no longer", value_commands.undisplay),
+    Command(
+        _VALUES,
+        ("display",),
+        "display [EXPRESSION]",
+        "print the value at each stop; alone: print all these values",
+        value_commands.display,
+    ),
+    Command(
+        _VALUES,
+        ("undisplay",),
+        "undisplay [EXPRESSION]",
+        "stop printing the value at each stop; alone: all values",
+        value_commands.undisplay,
+    ),
     Command(
         _BREAK,
         ("break", "b"),
         "b(reak) [FILE:]LINE | FUNCTION[, CONDITION]",
-        "set a breakpoint in all workers; alone it lists them",
+        "set a breakpoint in all workers; alone: list the breakpoints",
         breakpoint_commands.set_break,
     ),
-    Command(_BREAK, ("tbreak",), "tbreak ...", "one that goes when it is hit", breakpoint_commands.set_temporary),
+    Command(
+        _BREAK,
+        ("tbreak",),
+        "tbreak ...",
+        "set a breakpoint that is removed when it is hit",
+        breakpoint_commands.set_temporary,
+    ),
     Command(
         _BREAK, ("clear", "cl"), "cl(ear) [NUMBER ... | [FILE:]LINE]", "remove breakpoints", breakpoint_commands.clear
     ),
-    Command(_BREAK, ("condition",), "condition NUMBER [CONDITION]", "when it stops", breakpoint_commands.condition),
+    Command(
+        _BREAK,
+        ("condition",),
+        "condition NUMBER [CONDITION]",
+        "change or remove the condition of a breakpoint",
+        breakpoint_commands.condition,
+    ),
     Command(
         _BREAK,
         ("barrier",),
         "barrier [[FILE:]LINE [16] [60s] | show | release]",
-        "hold all until they have arrived; alone it says who waits",
+        "hold workers until all have arrived; alone: list the barriers",
         breakpoint_commands.barrier,
     ),
     Command(
         _WORKERS,
         ("workers",),
         "workers [SET]",
-        "who runs, what, and where",
+        "list the workers, their tasks and where they are",
         worker_commands.workers,
         follows_focus=False,
     ),
@@ -148,7 +184,7 @@ COMMANDS = (
         _WORKERS,
         ("focus", "f"),
         "f(ocus) [SET]",
-        "look at another worker, or at many",
+        "switch to another worker, or to a set of workers",
         worker_commands.focus,
         follows_focus=False,
     ),
@@ -157,7 +193,7 @@ COMMANDS = (
         _WORKERS,
         ("detach",),
         "detach [SET]",
-        "let workers run on without a debugger",
+        "detach; the workers keep running without a debugger",
         worker_commands.detach,
         follows_focus=False,
     ),
@@ -165,16 +201,17 @@ COMMANDS = (
         _WORKERS,
         ("pdb",),
         "pdb [NUMBER | SET]",
-        "join a breakpoint of Ray's old debugger (RAY_DEBUG=legacy); alone it lists them",
+        "join a breakpoint of Ray's old debugger (RAY_DEBUG=legacy); alone: join the only one, or list them",
         pdb_commands.pdb,
         follows_focus=False,
     ),
-    Command(_WORKERS, ("help", "h", "?"), "h(elp) [COMMAND]", "this", show_help),
-    Command(_WORKERS, ("quit", "q", "exit"), "q(uit)", "leave; the workers run on", leave),
+    Command(_WORKERS, ("help", "h", "?"), "h(elp) [COMMAND]", "print this help", show_help),
+    Command(_WORKERS, ("quit", "q", "exit"), "q(uit)", "leave; the workers keep running", leave),
 )
 
 FOOTER = """\
-[SET] COMMAND: the same for a set of workers, such as [actor:Trainer not rank:0], [Rollout 0-3] or [all].
-Anything else is Python; ! before it makes it so. An empty line repeats the last command. Ctrl-C pauses or cancels."""
+[SET] COMMAND: run the command for a set of workers, such as [actor:Trainer not rank:0], [Rollout 0-3] or [all].
+Any other line runs as Python, as does a line that begins with !. An empty line repeats the last command.
+Ctrl-C pauses or cancels."""
 
 BY_NAME = {name: command for command in COMMANDS for name in command.names}

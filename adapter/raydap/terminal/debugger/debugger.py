@@ -93,8 +93,8 @@ class Debugger:
         """Return the thread that the user looks at. Raises CommandError if it is not stopped."""
         if self.focus.thread is None or self.focus.thread not in self.threads.stops:
             if self.threads.stops:
-                raise CommandError("The worker is not stopped any more; `focus` looks at the next one that is.")
-            raise CommandError("Nobody is stopped; `workers` shows who runs, and `wait` waits for a stop.")
+                raise CommandError("This worker is not stopped any more; `focus` switches to the next stopped one.")
+            raise CommandError("No worker is stopped; `workers` lists them, and `wait` waits for a stop.")
         return self.focus.thread
 
     @property
@@ -123,7 +123,7 @@ class Debugger:
             self._stacks[thread] = number, users(await stack(self.connection, thread))
         found = self._stacks[thread][1]
         if not found:
-            raise CommandError("It has no frame that can be shown.")
+            raise CommandError("This thread has no stack frame to show.")
         return found
 
     async def frame(self) -> Frame:
@@ -159,8 +159,8 @@ class Debugger:
         except RequestRefused:
             return stop.description or "exception"
         # debugpy appends a note about the frame, which is shown anyway.
-        said = [str(info.get(key) or "").partition("(note:")[0].strip() for key in ("exceptionId", "description")]
-        return ": ".join(filter(None, said)) or "exception"
+        parts = [str(info.get(key) or "").partition("(note:")[0].strip() for key in ("exceptionId", "description")]
+        return ": ".join(filter(None, parts)) or "exception"
 
     async def evaluate(self, expression: str, frame: Frame | None = None, context: str = "watch") -> str:
         """Return the value of an expression in a frame, by default in the frame that the user looks at.
@@ -247,7 +247,7 @@ class Debugger:
         """Return the stopped threads of a set. Raises SessionError, and CommandError if there is none."""
         found = [each for each in await self.places(select) if isinstance(each.thread, int)]
         if not found:
-            raise CommandError("Nobody in this set is stopped.")
+            raise CommandError("No worker in this set is stopped.")
         for each in found:
             self._ranks[each.worker] = each.rank if isinstance(each.rank, int) else None
         return found
@@ -293,4 +293,4 @@ class Debugger:
 def last_line(text: str) -> str:
     """Return the last line of a traceback, which contains the error: debugpy sends the whole traceback."""
     lines = [line for line in text.splitlines() if line.strip()]
-    return lines[-1].strip() if lines else "It failed without a word."
+    return lines[-1].strip() if lines else "The expression failed without an error message."

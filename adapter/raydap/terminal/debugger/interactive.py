@@ -74,13 +74,12 @@ class Interactive:
             self.tasks.spawn(self._watch_end())
             # For Ctrl-C during a command. At the prompt the terminal is in raw mode, where Ctrl-C sends no signal.
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupt)
-            if self.select is None or not await pdb_commands.join_selected(debugger, self.select):
-                await self._carry_out(self._wait_first_stop())
+            await self._carry_out(self._show_first())
             await self._read_lines()
             announcing.cancel()
             with suppress(SessionError):
                 await debugger.learn_ranks(self._attached())
-            self._say_farewell(has_said=await pdb_commands.leave(debugger))
+            self._print_exit_summary(pdb_announced=await pdb_commands.leave(debugger))
         finally:
             self.tasks.cancel()
             await debugger.old.close()
@@ -158,6 +157,11 @@ class Interactive:
             self.live.changed.clear()
             await self.live.changed.wait()
 
+    async def _show_first(self) -> None:
+        """Join the set's only breakpoint of Ray's old debugger, or show stops. Raises SessionError and CommandError."""
+        if self.select is None or not await pdb_commands.join_selected(self.debugger, self.select):
+            await self._wait_first_stop()
+
     async def _wait_first_stop(self) -> None:
         """Show the threads that are stopped already, or are about to stop, before the first prompt."""
         threads = self.debugger.threads
@@ -169,9 +173,9 @@ class Interactive:
             await self.debugger.show_unseen()
         if not threads.stops and not self.debugger.has_ended:
             count = len(self.live.busy)
-            run = "1 worker runs" if count == 1 else f"{count or 'no'} workers run"
+            run = "1 worker is running" if count == 1 else f"{count or 'no'} workers are running"
             self.debugger.out.note(
-                f"Nobody is stopped; {run}. `workers` lists them, `pause SET` stops some, `break FILE:LINE` sets a "
+                f"No worker is stopped; {run}. `workers` lists them, `pause SET` stops some, `break FILE:LINE` sets a "
                 "breakpoint, and `wait` waits for a stop."
             )
 
@@ -224,8 +228,8 @@ class Interactive:
     def _attached(self) -> list[WorkerEntry]:
         return [entry for entry in self.live.workers.values() if entry.state in ("stopped", "running", "held")]
 
-    def _say_farewell(self, has_said: bool = False) -> None:
-        """Print what happens to the workers. `has_said`: a message about a worker in Ray's pdb was printed already."""
+    def _print_exit_summary(self, pdb_announced: bool = False) -> None:
+        """Print what happens to the workers. `pdb_announced`: a message about the joined pdb was printed already."""
         entries = self._attached()
         names = f": {label(map(self.debugger.member, entries))}" if entries else ""
         count = f"{len(entries)} worker{'s' * (len(entries) != 1)}"
@@ -236,13 +240,15 @@ class Interactive:
         elif self.debugger.has_ended:
             self.debugger.out.note("The session is over.")
         elif self.program is not None:
-            self.debugger.out.note("The program ends with its debugger.")
-        elif kind == "own" and has_said and not entries:
-            pass
+            self.debugger.out.note("The program ends together with the debugger.")
+        elif not entries:
+            if not pdb_announced:
+                self.debugger.out.note("No worker is attached.")
         elif kind == "own":
-            self.debugger.out.note(f"{count} run{'s' * (len(entries) == 1)} on{names}.")
+            self.debugger.out.note(f"{count} keep{'s' * (len(entries) == 1)} running{names}.")
         else:
-            self.debugger.out.note(f"{self.live.session.name} keeps {count} as they are{names}.")
+            verb = "remains" if len(entries) == 1 else "remain"
+            self.debugger.out.note(f"{count} {verb} attached to {self.live.session.name}{names}.")
 
     # The lines.
 
@@ -266,7 +272,7 @@ class Interactive:
                 if self.debugger.old.joined is not None:
                     # In pdb, an empty line repeats pdb's own last command.
                     last = ""
-                    await self._carry_out(pdb_commands.say(self.debugger, text))
+                    await self._carry_out(pdb_commands.send_line(self.debugger, text))
                 elif text.strip() or last:
                     await self._carry_out(self.execute(text if text.strip() else last))
                     last = text.strip() or last
@@ -301,7 +307,7 @@ class Interactive:
         if self.debugger.old.joined is not None:
             self.debugger.out.note("`continue` or Ctrl-D leaves this pdb.")
         elif self.debugger.threads.stops:
-            self.debugger.out.note("`quit` leaves; the workers run on.")
+            self.debugger.out.note("`quit` leaves the debugger; the workers keep running.")
         else:
             await BY_NAME["pause"].handler(self.debugger, None, "")
 
@@ -334,7 +340,9 @@ class Interactive:
             safe_output.piece("\n")
         if self.debugger.old.joined is not None and not self._was_interrupted:
             self._was_interrupted = True
-            self.debugger.out.note("pdb answers when this line is done; Ctrl-C leaves it, and the task runs on.")
+            self.debugger.out.note(
+                "pdb is still executing this line. Press Ctrl-C again to leave pdb; the task keeps running."
+            )
         elif self.debugger.threads.expected and not self._was_interrupted:
             self._was_interrupted = True
             self.tasks.spawn(self._pause_expected())

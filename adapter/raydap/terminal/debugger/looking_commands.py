@@ -58,7 +58,7 @@ async def down(debugger: Debugger, select: str | None, rest: str) -> None:
 def _count(rest: str) -> int:
     count = number(rest or "1")
     if count is None:
-        raise CommandError(f'"{rest}" is no number of frames.')
+        raise CommandError(f'"{rest}" is not a number of frames.')
     return count
 
 
@@ -97,7 +97,7 @@ def _range(rest: str, line: int, listed: int) -> tuple[int, int]:
     numbers = [number(part.strip()) for part in rest.split(",")]
     begin, end = numbers[0], numbers[-1]
     if len(numbers) > 2 or begin is None or end is None:
-        raise CommandError("Give a line, or two with a comma between them: list 40, 60.")
+        raise CommandError("Give one line, or two separated by a comma: list 40, 60.")
     if len(numbers) == 1:
         first = max(1, begin - AROUND)
         return first, first + 2 * AROUND
@@ -117,7 +117,7 @@ async def _show(debugger: Debugger, frame: frames.Frame, lines: Sequence[str], f
         raise CommandError(f"The source of {frame.path} cannot be read.")
     shown = lines[first - 1 : last]
     if not shown:
-        raise CommandError("The file has no more lines; `list .` shows those around the present one.")
+        raise CommandError("The file has no more lines; `list .` shows the lines around the current one.")
     debugger.out.source(shown, first, frame.line, await debugger.breakpoints.lines(frame.path))
 
 

@@ -60,7 +60,7 @@ async def arrived(debugger: Debugger, thread: int, name: str) -> None:
     if thread in debugger.threads.stops:
         await debugger.show(thread)
         return
-    debugger.out.note(f"{name} has ended." if debugger.process_has_ended(thread) else f"{name} runs on.")
+    debugger.out.note(f"{name} has ended." if debugger.process_has_ended(thread) else f"{name} is running.")
     await _show_next(debugger)
 
 
@@ -89,20 +89,20 @@ async def _step_many(debugger: Debugger, command: str, select: str) -> None:
         missing = await debugger.threads.wait_again(threads, each_steps, SLOW_S)
     await debugger.show_many(threads)
     if missing:
-        debugger.out.note(f"{len(missing)} still running; `wait` waits for their stops, and `pause` stops them.")
+        debugger.out.note(f"{len(missing)} still running; `wait` waits for the next stop, and `pause` stops them.")
     if first not in debugger.threads.stops:
         debugger.look_at(debugger.next_stopped())
 
 
-async def go_on(debugger: Debugger, select: str | None, rest: str) -> None:
+async def resume(debugger: Debugger, select: str | None, rest: str) -> None:
     """Resume the thread that the user looks at, or a set, and show the next stop.
 
     If other threads are stopped, wait only AGAIN_S for the thread, and then show one of the others.
     """
     if select is not None:
         answer = await debugger.live.ask("raydap/continue", ContinueThreadsArguments(select=select), ResumedThreads)
-        debugger.out.note(f"{len(answer.threads)} run on.")
-        await _await_anybody(debugger, set(answer.threads))
+        debugger.out.note(f"Resumed {len(answer.threads)} thread{'s' * (len(answer.threads) != 1)}.")
+        await _wait_for_stop(debugger, set(answer.threads))
         return
     thread = debugger.current()
     name = await debugger.name(thread)
@@ -113,14 +113,14 @@ async def go_on(debugger: Debugger, select: str | None, rest: str) -> None:
         if not await threads.wait_again([thread], move, AGAIN_S):
             await arrived(debugger, thread, name)
             return
-        debugger.out.note(f"{name} runs on.")
+        debugger.out.note(f"{name} is running.")
         await _show_next(debugger)
         return
     await move()
-    await _await_anybody(debugger, {thread})
+    await _wait_for_stop(debugger, {thread})
 
 
-async def _await_anybody(debugger: Debugger, resumed: set[int]) -> None:
+async def _wait_for_stop(debugger: Debugger, resumed: set[int]) -> None:
     """Wait until any thread is stopped, and show it, or until no worker is debugged any more.
 
     Ctrl-C pauses the threads in `resumed`.
@@ -165,7 +165,7 @@ async def wait(debugger: Debugger, select: str | None, rest: str) -> None:
         )
 
     if not await threads.wait(has_stopped, timeout_s):
-        debugger.out.note("Nobody has stopped.")
+        debugger.out.note("No worker has stopped.")
     await debugger.show_unseen()
 
 
@@ -178,7 +178,7 @@ async def until(debugger: Debugger, select: str | None, rest: str) -> None:
     if rest:
         target = number(rest) or 0
         if not frame.line < target <= len(lines):
-            raise CommandError(f"Give a line behind line {frame.line} of {file_name(frame.path)}.")
+            raise CommandError(f"Give a line after line {frame.line} of {file_name(frame.path)}.")
         first, last = target, target
     else:
         first = frame.line + 1
@@ -207,11 +207,11 @@ async def jump(debugger: Debugger, select: str | None, rest: str) -> None:
     frame = await debugger.frame()
     line = number(rest)
     if line is None:
-        raise CommandError("Give the line that is to be next: jump 42.")
+        raise CommandError("Give the next line to execute: jump 42.")
     source = {"path": frame.path, "sourceReference": frame.reference}
     found = await debugger.request("gotoTargets", source=source, line=line)
     if not found.get("targets"):
-        raise CommandError(f"Line {rest} cannot be next.")
+        raise CommandError(f"Cannot jump to line {rest}.")
     thread = debugger.current()
     name = await debugger.name(thread)
     move = partial(debugger.request, "goto", threadId=thread, targetId=found["targets"][0]["id"])
@@ -221,7 +221,7 @@ async def jump(debugger: Debugger, select: str | None, rest: str) -> None:
 
 def _alone(select: str | None) -> None:
     if select is not None:
-        raise CommandError("This is for one worker at a time; `focus` leads to one.")
+        raise CommandError("This command works on one worker only; select it with `focus`.")
 
 
 def function_lines(lines: list[str], line: int) -> tuple[int, int]:

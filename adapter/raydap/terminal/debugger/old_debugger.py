@@ -19,7 +19,7 @@ class OldDebugger:
         """The pdb that gets the user's lines, with its breakpoint."""
         self._relay = Relay(self._access)
         self._numbers: dict[tuple[str, float], int] = {}
-        self._told: set[int] = set()
+        self._shown: set[int] = set()
         """The numbers of the breakpoints that the user has been shown."""
         self._joining: set[asyncio.Task[PdbConnection]] = set()
 
@@ -27,15 +27,15 @@ class OldDebugger:
         """Return the number that the user types for a breakpoint. It stays the same, and is given only once."""
         return self._numbers.setdefault((found.key, found.since), len(self._numbers) + 1)
 
-    def untold(self) -> list[LegacyBreakpoint]:
+    def take_new(self) -> list[LegacyBreakpoint]:
         """Return the breakpoints that the user has not been shown yet, and mark them as shown."""
-        new = [found for found in self.listing.breakpoints if self.number(found) not in self._told]
-        self.tell(new)
+        new = [found for found in self.listing.breakpoints if self.number(found) not in self._shown]
+        self.mark_shown(new)
         return new
 
-    def tell(self, breakpoints: Iterable[LegacyBreakpoint]) -> None:
+    def mark_shown(self, breakpoints: Iterable[LegacyBreakpoint]) -> None:
         """Mark breakpoints as shown to the user."""
-        self._told.update(map(self.number, breakpoints))
+        self._shown.update(map(self.number, breakpoints))
 
     async def join(self, found: LegacyBreakpoint, on_text: Callable[[str], None]) -> PdbConnection:
         """Join a pdb, and return its connection. `on_text` gets the lines of its output. Raises NotReached.
@@ -84,7 +84,7 @@ class OldDebugger:
 
     async def _access(self) -> ClusterAccess:
         if self.listing.access is None:
-            raise RelayFailed("it is not known which cluster this is")
+            raise RelayFailed("the cluster is not known yet")
         return self.listing.access
 
 

@@ -35,9 +35,9 @@ async def pdb(debugger: Debugger, select: str | None, rest: str) -> None:
     elif select is not None or rest:
         wanted = await _in_set(debugger, wanted, select if select is not None else as_set(rest))
         if not wanted:
-            raise CommandError("Nobody in this set waits for Ray's old debugger; `pdb` lists who does.")
+            raise CommandError("No worker in this set waits for Ray's old debugger; `pdb` lists the workers that do.")
     if not wanted:
-        raise CommandError("No breakpoint waits for Ray's old debugger.")
+        raise CommandError("No worker waits for Ray's old debugger.")
     if len(wanted) > 1:
         show_list(debugger, wanted)
         debugger.out.note("`pdb NUMBER` joins one of them.")
@@ -65,9 +65,9 @@ async def _look(debugger: Debugger) -> list[LegacyBreakpoint]:
     try:
         await wait_for(listing.looked.wait(), LOOK_TIMEOUT_S)
     except asyncio.TimeoutError:
-        raise CommandError("Ray has not said yet what waits for its old debugger; try again.") from None
+        raise CommandError("Ray has not listed the breakpoints of its old debugger yet; try again.") from None
     if listing.problem:
-        raise CommandError(f"Ray cannot be asked what waits for its old debugger: {listing.problem}.")
+        raise CommandError(f"Cannot list the breakpoints of Ray's old debugger: {listing.problem}.")
     return listing.breakpoints
 
 
@@ -92,12 +92,12 @@ def show_list(debugger: Debugger, breakpoints: Sequence[LegacyBreakpoint]) -> No
     columns = ["NUMBER", "WORKER", "NODE", "PID", "FOR", "WHERE"]
     width = debugger.console.width
     debugger.out.rich(screen.table(columns, rows, width, cut=("WORKER", "WHERE"), drop=("NODE", "FOR", "PID")))
-    debugger.old.tell(breakpoints)
+    debugger.old.mark_shown(breakpoints)
 
 
 def announce(debugger: Debugger) -> None:
     """Print which breakpoints are new, and how to join them."""
-    new = debugger.old.untold()
+    new = debugger.old.take_new()
     if len(new) > LISTED_ALONE:
         debugger.out.note(f"{len(new)} workers wait for Ray's old debugger; `pdb` lists them.", is_important=True)
         return
@@ -108,7 +108,7 @@ def announce(debugger: Debugger) -> None:
 
 async def join(debugger: Debugger, found: LegacyBreakpoint) -> None:
     """Join a breakpoint, and print how to leave it. Raises CommandError."""
-    debugger.old.tell([found])
+    debugger.old.mark_shown([found])
     name = _name(debugger, found)
     try:
         connection = await debugger.old.join(found, debugger.out.text)
@@ -117,14 +117,17 @@ async def join(debugger: Debugger, found: LegacyBreakpoint) -> None:
     if found.traceback:
         debugger.out.error(found.error)
     if not connection.is_safe:
-        debugger.out.note(f"Leave {name} by `continue` only: raydap could not keep its pdb from ending the task.", True)
+        debugger.out.note(
+            f"Leave {name} only with `continue`. raydap could not protect its task, and any other exit ends the task.",
+            is_important=True,
+        )
     elif found.traceback:
         debugger.out.note(f"This is the pdb of {name}, whose task has failed. `continue` or Ctrl-D leaves it.")
     else:
-        debugger.out.note(f"This is the pdb of {name}. `continue` or Ctrl-D leaves it, and the task runs on.")
+        debugger.out.note(f"This is the pdb of {name}. `continue` or Ctrl-D leaves it; the task keeps running.")
 
 
-async def say(debugger: Debugger, line: str) -> None:
+async def send_line(debugger: Debugger, line: str) -> None:
     """Send a line to the joined pdb, and wait until pdb has executed it. If cancelled, leave the pdb."""
     assert debugger.old.joined is not None
     connection, found = debugger.old.joined
@@ -137,7 +140,7 @@ async def say(debugger: Debugger, line: str) -> None:
         return
     await debugger.old.leave()
     if connection.has_died:
-        debugger.out.error(f"The connection to {_name(debugger, found)} is gone: its process, or its node, has died.")
+        debugger.out.error(f"The connection to {_name(debugger, found)} is lost: its process or its node has died.")
     elif connection.last in (safe_pdb.TO_REMOTE, safe_pdb.TO_GET):
         await _follow(debugger, found)
 
@@ -149,7 +152,7 @@ async def leave(debugger: Debugger) -> bool:
     _, found = debugger.old.joined
     await debugger.old.leave()
     name = _name(debugger, found)
-    debugger.out.note(f"{name} ends with its exception." if found.traceback else f"{name} runs on.")
+    debugger.out.note(f"{name} ends with its exception." if found.traceback else f"{name} keeps running.")
     return True
 
 
@@ -158,12 +161,12 @@ async def _follow(debugger: Debugger, found: LegacyBreakpoint) -> None:
     listing = debugger.old.listing
     # With this entry, `ray debug` would wait for the same breakpoint.
     listing.forget(found.key.replace("RAY_PDB_", "RAY_PDB_CONTINUE_", 1))
-    debugger.out.note("raydap joins it; Ctrl-C gives that up.")
+    debugger.out.note("raydap waits for that breakpoint and joins it; Ctrl-C cancels.")
     while True:
         await listing.next_look()
         if ends_debugger(listing.entries.get(found.key, "")):
             listing.forget(found.key)
-            debugger.out.note("It has ended without such a call.")
+            debugger.out.note("The task has ended without such a call.")
             return
         for one in listing.breakpoints:
             if one.key == found.key and one.since != found.since:

@@ -38,7 +38,7 @@ async def pp(debugger: Debugger, select: str | None, rest: str) -> None:
 
 def _needed(rest: str, example: str) -> str:
     if not rest:
-        raise CommandError(f"An expression has to follow: {example}.")
+        raise CommandError(f"Give an expression: {example}.")
     return rest
 
 
@@ -66,7 +66,7 @@ async def display(debugger: Debugger, select: str | None, rest: str) -> None:
     for expression in [rest] if rest else debugger.displays:
         debugger.out.text(f"display {expression}: {await debugger.shown(expression, frame)}")
     if not debugger.displays:
-        debugger.out.text("Nothing is displayed.")
+        debugger.out.text("No expression is displayed.")
 
 
 async def undisplay(debugger: Debugger, select: str | None, rest: str) -> None:
@@ -76,7 +76,7 @@ async def undisplay(debugger: Debugger, select: str | None, rest: str) -> None:
     elif rest in debugger.displays:
         debugger.displays.remove(rest)
     else:
-        raise CommandError(f"{rest} is not displayed; `display` shows what is.")
+        raise CommandError(f"{rest} is not displayed; `display` lists the displayed expressions.")
 
 
 async def python(debugger: Debugger, select: str | None, text: str) -> None:
@@ -112,7 +112,7 @@ async def _run(debugger: Debugger, select: str, text: str) -> None:
     for thread, error in zip(threads, answers, strict=True):
         if error:
             debugger.out.error(f"{await debugger.name(thread)}: {error}")
-    debugger.out.note(f"Done in {sum(not error for error in answers)} of {len(threads)}.")
+    debugger.out.note(f"Executed in {sum(not error for error in answers)} of {len(threads)} threads.")
 
 
 async def _run_in(debugger: Debugger, thread: int, text: str) -> str:

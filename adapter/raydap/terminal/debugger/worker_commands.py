@@ -4,7 +4,7 @@ from typing import Any
 
 from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers
 from raydap.terminal import process_list
-from raydap.terminal.debugger.command_line import EVERYBODY, as_set, workers_named
+from raydap.terminal.debugger.command_line import ALL_STOPPED, as_set, workers_named
 from raydap.terminal.debugger.debugger import CommandError, Debugger
 from raydap.terminal.debugger.moving import SLOW_S
 
@@ -36,11 +36,11 @@ async def focus(debugger: Debugger, select: str | None, rest: str) -> None:
     threads = [each.thread for each in found if isinstance(each.thread, int)]
     if debugger.focus.thread not in threads or len(threads) == 1:
         debugger.look_at(threads[0])
-    debugger.focus.select = wanted if len(threads) > 1 or wanted == EVERYBODY else None
+    debugger.focus.select = wanted if len(threads) > 1 or wanted == ALL_STOPPED else None
     if len(threads) == 1:
         await debugger.show(threads[0])
     else:
-        debugger.out.text(f"Commands are about {len(threads)} threads now; `focus` alone ends that.")
+        debugger.out.text(f"Commands now apply to {len(threads)} threads; `focus` without a set ends that.")
 
 
 async def attach(debugger: Debugger, select: str | None, rest: str) -> None:
@@ -55,7 +55,7 @@ async def detach(debugger: Debugger, select: str | None, rest: str) -> None:
     if wanted is None:
         entry = debugger.worker_of(debugger.current())
         if entry is None:
-            raise CommandError("Its worker is not known; name a set: detach actor:Trainer.")
+            raise CommandError("The worker is not known; give a set: detach actor:Trainer.")
         arguments: dict[str, Any] = {"workers": [entry.key]}
     else:
         arguments = {"select": wanted}
@@ -74,10 +74,10 @@ async def pause(debugger: Debugger, select: str | None, rest: str) -> None:
         chosen = await debugger.live.ask("raydap/select", SelectArguments(select=wanted, running=True), SelectedWorkers)
         states = {debugger.live.workers[key].state for key in chosen.workers if key in debugger.live.workers}
         if not states:
-            raise CommandError("Nobody is in this set; `workers` lists all.")
+            raise CommandError("No worker is in this set; `workers` lists all.")
         if states == {"stopped"}:
-            raise CommandError("All of this set are stopped already.")
+            raise CommandError("All workers in this set are already stopped.")
         await debugger.request("raydap/pause", select=wanted)
     stops = debugger.threads.stops
     if not await debugger.threads.wait(lambda: any(stop.number > number for stop in stops.values()), SLOW_S):
-        debugger.out.note("Nobody has stopped.")
+        debugger.out.note("No worker has stopped.")
