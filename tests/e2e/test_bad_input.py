@@ -20,7 +20,7 @@ from support.bridge import Bridge
         ("attach", {"just_my_code": True}, r'did you mean "justMyCode"\?.*1005'),
         ("attach", {"maxWorkers": "many"}, r'"maxWorkers" must be a whole number, not "many".*1004'),
         ("attach", {"maxWorkers": 0}, r'"maxWorkers" must be at least 1.*1004'),
-        ("attach", {"workers": ["localhost"]}, r'"workers" holds "localhost".*1004'),
+        ("attach", {"workers": ["localhost"]}, r'"workers" contains "localhost".*1004'),
         ("attach", {"workers": []}, r'"workers" is empty.*1004'),
         ("attach", {"workers": ["a:1"], "dashboard": "http://b:1"}, r'"workers".*cannot be combined.*1004'),
         ("attach", {"pathMappings": [{"localRoot": "/a"}]}, r'"pathMappings\[0\].remoteRoot" is missing.*1004'),

@@ -38,8 +38,8 @@ def test_tasks_that_have_not_begun(hung: Hung) -> None:
         "├─ qqq: pending: its actor is dead",
         "├─ rrr: pending: its arguments are not ready",
         "│  └─ perhaps for yyy: pending: SOMETHING_NEW",
-        "├─ sss: pending: a process for it is starting, or the resources of no node suffice",
-        "├─ xxx: pending: its actor has still to be made",
+        "├─ sss: pending: a process for it is starting, or no node has enough free resources",
+        "├─ xxx: pending: its actor has not been created yet",
         "│  └─ Big.__init__: pending: no node has {GPU: 2}",
         "└─ yyy: pending: SOMETHING_NEW",
     ]
@@ -109,8 +109,8 @@ def test_a_placement_group_that_is_full(hung: Hung) -> None:
     assert hung.text() == [
         "driver train.py (pid 101 on 10.0.0.1): blocked in ray.get (train.py:41)",
         "└─ t: pending: its placement group has no {CPU: 1} left",
-        "   └─ CPU: all of its placement group is in use",
+        "   └─ CPU: all of it in the placement group is in use",
         "      └─ in use by f (pid 102 on 10.0.0.1): running f (train.py:5)",
     ]
     hung.play.ray_states = [RayState((waiting,), groups=(group,), nodes=state.nodes)]
-    assert "no bundle of its placement group suffices" in hung.ask()["text"]
+    assert "no bundle of its placement group has enough free" in hung.ask()["text"]

@@ -142,7 +142,7 @@ def test_a_step_can_be_for_a_set(play: Play) -> None:
         ("raydap/stack", {}, '"worker" is missing'),
         ("raydap/stack", {"select": "pid:101,102"}, "There are 2 workers in the set, not one."),
         ("raydap/stack", {"select": "pid:7"}, "There are 0 workers in the set, not one."),
-        ("raydap/attach", {"select": "set:x"}, "no set is kept as x (none is kept)"),
+        ("raydap/attach", {"select": "set:x"}, "unknown set x (there are no named sets)"),
         ("raydap/sets", {"name": "a b", "select": ""}, "letters, digits, - and _ only"),
         ("raydap/sets", {"name": "", "select": ""}, "letters, digits, - and _ only"),
         ("raydap/sets", {"name": "a", "select": "set:a"}, "the set a contains itself"),

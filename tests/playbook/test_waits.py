@@ -200,7 +200,7 @@ def test_workers_that_are_only_seen_from_outside(play: Play) -> None:
         "│  └─ probably B.n (pid 103 on 10.0.0.1): blocked in ray.get (train.py:7)  [deadlock]",
         "│     └─ probably A.k: queued: A is busy with m  [deadlock]",
         "│        └─ A.m (see above)  [deadlock]",
-        "└─ probably C.serve (pid 104 on 10.0.0.1): runs, but in no thread that is seen; it may be a coroutine",
+        "└─ probably C.serve (pid 104 on 10.0.0.1): runs, but in no known thread; it may be a coroutine",
         "   └─ probably A.late: runs, but its stack cannot be read",
         "1 idle",
     ]
@@ -218,8 +218,8 @@ def test_workers_that_wait_at_a_breakpoint_or_do_not_answer(play: Play) -> None:
     answer = client.request("raydap/waits")
     assert answer["text"].splitlines() == [
         "A (pid 101 on 10.0.0.1): waits at breakpoint() for a debugger in m (train.py:7)",
-        "1 do not say where they are",
-        "Ray does not say which tasks wait: The dashboard is down.",
+        "1 could not be read",
+        "Ray's list of waiting tasks is not available: The dashboard is down.",
     ]
     assert (answer["unread"], answer["problem"]) == (["w2"], "The dashboard is down.")
 
@@ -235,11 +235,11 @@ def test_a_worker_that_is_not_in_the_collective(hung: Hung) -> None:
     hung.begin(RayState(tuple(running(f"t{each}", "T.step", f"w{each}", f"a{each}") for each in range(3))))
     answer = hung.ask()
     (collective,) = answer["collectives"]
-    assert collective["text"] == "T{1-2}.step in all_reduce (torch.distributed); not there: T{0}.step"
+    assert collective["text"] == "T{1-2}.step in all_reduce (torch.distributed); missing: T{0}.step"
     assert answer["text"].splitlines() == [
         f"{collective['text']}.",
         "T{1-2}.step: blocked in dist.all_reduce (train.py:90)",
-        "└─ not there: T{0}.step (pid 101 on 10.0.0.1): blocked in queue.get (train.py:7)",
+        "└─ missing: T{0}.step (pid 101 on 10.0.0.1): blocked in queue.get (train.py:7)",
     ]
 
 

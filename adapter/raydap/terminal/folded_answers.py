@@ -123,7 +123,7 @@ def _nothing(live: LiveSession, select: str | None, what: str, silent: int) -> i
         "workers at any time."
     )
     if not live.workers:
-        text = "No worker runs."
+        text = "No workers are running."
     elif select is not None:
         text = f"No worker in this set can {what}; `raydap ps` lists the workers. {advice}"
     else:

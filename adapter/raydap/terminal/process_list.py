@@ -333,4 +333,8 @@ def _no_rows_text(live: LiveSession, select: str | None) -> str:
         return live.outage
     if select is not None and live.workers:
         return "No worker is in this set; `raydap ps --all` lists all workers."
-    return "All workers of this cluster are idle; `raydap ps --all` lists them." if live.workers else "No worker runs."
+    return (
+        "All workers of this cluster are idle; `raydap ps --all` lists them."
+        if live.workers
+        else "No workers are running."
+    )

@@ -103,8 +103,8 @@ def test_a_worker_that_does_not_answer_is_an_answer(
 
 SENTENCES = [
     # The states of the workers, the set, the number of silent workers, and the message before the advice.
-    ((), None, 0, "No worker runs."),
-    ((), "rank:0", 0, "No worker runs."),
+    ((), None, 0, "No workers are running."),
+    ((), "rank:0", 0, "No workers are running."),
     (("alive",), "rank:0", 0, "No worker in this set can report its stack; `raydap ps` lists the workers."),
     (("paused", "paused"), None, 0, "No worker can report its stack: 2 wait at breakpoint()."),
     (

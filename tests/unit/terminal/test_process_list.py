@@ -209,7 +209,11 @@ def test_a_change_of_what_a_worker_does_is_looked_at_at_once() -> None:
 
 def test_why_the_list_is_empty() -> None:
     live = ScriptedLive()
-    assert process_list._no_rows_text(live, None) == process_list._no_rows_text(live, "rank:0") == "No worker runs."
+    assert (
+        process_list._no_rows_text(live, None)
+        == process_list._no_rows_text(live, "rank:0")
+        == "No workers are running."
+    )
     live.workers = {"a": worker("a", task="")}
     assert process_list._no_rows_text(live, "x") == "No worker is in this set; `raydap ps --all` lists all workers."
     assert process_list._no_rows_text(live, None).startswith("All workers of this cluster are idle; `raydap ps --all`")

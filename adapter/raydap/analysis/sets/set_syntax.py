@@ -28,11 +28,11 @@ QUALIFIERS = {
     "node": "the address of its node, or the node's id",
     "state": f"one of {', '.join(STATES)}",
     "line": "where a thread is stopped: a file, or file:line, or file:from-to",
-    "rank": "its number among the actors of its class, from 0; its own rank if it has one (RANK, torch.distributed)",
-    "pid": "its process",
+    "rank": "its own rank (RANK, torch.distributed); without one, its number among the actors of its class, from 0",
+    "pid": "its process id",
     "job": "the job's id, or its submission id",
     "error": "the type of the exception that a thread is stopped for",
-    "set": "a set that was kept under this name",
+    "set": "the named set",
 }
 """The qualifiers, with texts for users about what they match."""
 
@@ -151,7 +151,7 @@ class _Parser:
         if token is None:
             return WorkerSet(tree, "")
         if token.text != "where":
-            self._fail(token, "this ) closes nothing")
+            self._fail(token, "unmatched )")
         return WorkerSet(tree, self._expression(token))
 
     def _expression(self, token: _Token) -> str:
@@ -159,15 +159,15 @@ class _Parser:
         expression = self._text[begin:].strip()
         place = _Token(expression, expression, begin)
         if not expression:
-            self._fail(token, "an expression of Python has to follow")
+            self._fail(token, "a Python expression must follow")
         if self._inside:
-            self._fail(token, "a set that is part of another one has no where")
+            self._fail(token, "a set inside of another set cannot have where")
         try:
             parse_expression(expression)
         except SyntaxError as error:
-            self._fail(place, f"this is no expression of Python ({error.msg})")
+            self._fail(place, f"this is not a Python expression ({error.msg})")
         except (ValueError, RecursionError, MemoryError):
-            self._fail(place, "this is no expression of Python")
+            self._fail(place, "this is not a Python expression")
         return expression
 
     def _choice(self, depth: int) -> Tree:
@@ -187,10 +187,10 @@ class _Parser:
         token = self._peek()
         if token is None or token.text in (")", "and", "or", "where"):
             what = "the end" if token is None else token.text
-            self._fail(token or _Token("", "", len(self._text)), f"something to match is missing before {what}")
+            self._fail(token or _Token("", "", len(self._text)), f"a word is missing before {what}")
         self._next += 1
         if depth > _MAX_DEPTH:
-            self._fail(token, "it is nested too deep")
+            self._fail(token, "it is nested too deeply")
         if token.text == "not":
             return Not(self._part(depth + 1))
         if token.text == "(":
@@ -206,11 +206,11 @@ class _Parser:
     def _qualified(self, token: _Token, qualifier: str) -> Tree:
         if qualifier not in QUALIFIERS:
             near = difflib.get_close_matches(qualifier, QUALIFIERS, 1)
-            hint = f"did you mean {near[0]}" if near else f"there are {', '.join(QUALIFIERS)}"
-            self._fail(token, f"there is no {qualifier}: ({hint}); put a name with a colon in quotes")
+            hint = f"did you mean {near[0]}" if near else f"known: {', '.join(QUALIFIERS)}"
+            self._fail(token, f"unknown qualifier {qualifier}: ({hint}); put a name with a colon in quotes")
         values = tuple(value for value in token.plain.removeprefix(f"{qualifier}:").split(",") if value)
         if not values:
-            self._fail(token, f"a value has to follow {qualifier}:")
+            self._fail(token, f"a value must follow {qualifier}:")
         if qualifier in _NUMBERS:
             return Numbers(qualifier, tuple(self._range(token, value) for value in values))
         if qualifier == "set":
@@ -218,13 +218,13 @@ class _Parser:
         if fixed := FIXED_VALUES.get(qualifier):
             for value in values:
                 if value not in fixed:
-                    self._fail(token, f"there is no {qualifier} {value} (there are {', '.join(fixed)})")
+                    self._fail(token, f"unknown {qualifier} {value} (known: {', '.join(fixed)})")
         return Quality(qualifier, values)
 
     def _range(self, token: _Token, value: str) -> tuple[int, int]:
         found = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", value, re.ASCII)
         if found is None:
-            self._fail(token, f"{value} is no number and no range such as 4-7")
+            self._fail(token, f"{value} is neither a number nor a range such as 4-7")
         first, last = int(found[1]), int(found[2] or found[1])
         if last < first:
             self._fail(token, f"the range {value} is empty")
@@ -233,12 +233,12 @@ class _Parser:
     def _kept_set(self, token: _Token, name: str) -> Tree:
         text = self._kept.get(name)
         if text is None:
-            known = f"those are {', '.join(self._kept)}" if self._kept else "none is kept"
-            self._fail(token, f"no set is kept as {name} ({known})")
+            known = f"known: {', '.join(self._kept)}" if self._kept else "there are no named sets"
+            self._fail(token, f"unknown set {name} ({known})")
         if name in self._inside:
             self._fail(token, f"the set {name} contains itself")
         if next(self._used) > MAX_USED:
-            self._fail(token, f"it has more than {MAX_USED} kept sets in it, counted with those inside of others")
+            self._fail(token, f"it has more than {MAX_USED} named sets in it, nested ones included")
         return _Parser(text, self._kept, (*self._inside, name), self._used).set().tree
 
     def _peek(self) -> _Token | None:

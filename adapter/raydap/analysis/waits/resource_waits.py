@@ -63,7 +63,7 @@ class ResourceWaits:
             node.text = f"pending: no {written({name: needs[name] for name in used})} is left"
             node.waits_for([self._of_resource(name) for name in used], "resources")
         else:
-            node.text = f"pending: a process for {what} is starting, or the resources of no node suffice"
+            node.text = f"pending: a process for {what} is starting, or no node has enough free resources"
 
     def _explain_in_group(self, node: Node, needs: Resources, group: RayGroup, what: str) -> None:
         """Set the text and the edges of a task or actor whose placement group has been created."""
@@ -76,7 +76,7 @@ class ResourceWaits:
             node.text = f"pending: its placement group has no {written({each: needs[each] for each in lacking})} left"
             node.waits_for([self._of_resource(each, group.id) for each in lacking], "resources")
         else:
-            node.text = f"pending: a process for {what} is starting, or no bundle of its placement group suffices"
+            node.text = f"pending: a process for {what} is starting, or no bundle of its placement group has enough free resources"
 
     def of_waiting_groups(self, job: str) -> list[Node]:
         """Return the nodes of a job's placement groups that have no place yet."""
@@ -145,7 +145,7 @@ class ResourceWaits:
         if key not in self._nodes:
             users = self._users(name, group)
             whole = f"{self._used(name):g} of {self._total(name):g} are in use"
-            text = "all of its placement group is in use" if group else whole
+            text = "all of it in the placement group is in use" if group else whole
             node = self._nodes[key] = Node(key, name, "resource", text)
             node.waits_for([self._of_user(user) for _, user in users], "resources", needed=1)
         return self._nodes[key]
@@ -171,7 +171,7 @@ class ResourceWaits:
                 node.text = f"no {written({name: needs[name] for name in used})} is left"
                 node.waits_for([self._of_resource(name) for name in used], "resources")
             else:
-                node.text = "its bundles fit nowhere together"
+                node.text = "its bundles do not fit on the nodes together"
         return self._nodes[key]
 
     def _of_user(self, user: _User) -> Node:

@@ -24,7 +24,7 @@ _OTHER_STATES = {
     "GETTING_AND_PINNING_ARGS": "pending: its arguments are being fetched to its node",
     "PENDING_ACTOR_TASK_ARGS_FETCH": "pending: its arguments are being fetched to the actor's node",
     "PENDING_OBJ_STORE_MEM_AVAIL": "pending: the object store of its node is full",
-    "SUBMITTED_TO_WORKER": "pending: it is on its way to a worker",
+    "SUBMITTED_TO_WORKER": "pending: it is being sent to a worker",
 }
 """Texts for states of tasks (ray/src/ray/protobuf/common.proto, TaskStatus)."""
 
@@ -141,7 +141,7 @@ class TaskNodes:
             node.text = "has begun, but its event loop is busy"
             node.waits_for(loops, "event loop")
         else:
-            node.text = "runs, but in no thread that is seen; it may be a coroutine"
+            node.text = "runs, but in no known thread; it may be a coroutine"
             begun = self._children.get(_CREATION_TASK + task.actor, ()) if task.actor else ()
             node.waits_for(map(self._of, begun), "task", needed=1, certain=False)
 
@@ -149,10 +149,10 @@ class TaskNodes:
         if actor is None:
             node.text = "pending: its actor is dead"
         elif actor.state == "ALIVE":
-            node.text = "pending: it is on its way to its actor"
+            node.text = "pending: it is being sent to its actor"
         else:
-            what = "restarted" if actor.state == "RESTARTING" else "made"
-            node.text = f"pending: its actor has still to be {what}"
+            what = "restarted" if actor.state == "RESTARTING" else "created"
+            node.text = f"pending: its actor has not been {what} yet"
             making = self._tasks.get(_CREATION_TASK + actor.id)
             if making is not None:
                 node.waits_for([self._of(making)], "actor")
@@ -168,7 +168,7 @@ class TaskNodes:
             node.text = f"queued: {name} is busy with {methods}{others}"
             node.waits_for(map(self._of, running), "actor", needed=1)
         else:
-            node.text = f"queued: {name} has not begun it{others}"
+            node.text = f"queued: {name} has not started it{others}"
 
     def _may_make_arguments(self, task: RayTask) -> list[RayTask]:
         """Return the tasks that may make the arguments of a task; none if there are too many.

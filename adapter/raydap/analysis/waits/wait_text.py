@@ -26,9 +26,9 @@ _WORDS: dict[tuple[str, bool], str] = {
     ("thread", True): "until the end of ",
     ("thread", False): "one of them: ",
     ("arguments", False): "perhaps for ",
-    ("owner", True): "until it is not needed by ",
+    ("owner", True): "until released by ",
     ("event loop", True): "its event loop: ",
-    ("collective", False): "not there: ",
+    ("collective", False): "missing: ",
 }
 """The words before the target of an edge, by the kind of the edge and whether it is certain."""
 
@@ -77,7 +77,7 @@ def of_collective(found: Collective) -> str:
     if not found.missing:
         return f"{inside}: all of the class are in a collective operation"
     shown = [name(alike) for alike in _alike(found.missing, {node: (node.label, "") for node in found.missing})]
-    return f"{inside}; not there: {', '.join(shown)}"
+    return f"{inside}; missing: {', '.join(shown)}"
 
 
 def of_graph(graph: Graph, deadlocks: Sequence[tuple[bool, str]], problem: str, unread: int) -> str:
@@ -95,14 +95,14 @@ def of_graph(graph: Graph, deadlocks: Sequence[tuple[bool, str]], problem: str, 
     tree = _Tree(_colours(graph.nodes), marks, len(deadlocks) > 1)
     tree.add([(None, node) for node in graph.roots], "", 0)
     lines += tree.lines
-    notes = [f"{graph.idle} idle"] * (graph.idle > 0) + [f"{unread} do not say where they are"] * (unread > 0)
+    notes = [f"{graph.idle} idle"] * (graph.idle > 0) + [f"{unread} could not be read"] * (unread > 0)
     if notes:
         lines.append(", ".join(notes))
     entries = [node.member.entry for node in graph.nodes if node.member is not None]
     lines += dict.fromkeys(one_line(entry.problem) for entry in entries if entry.type == "child" and entry.problem)
     if problem:
-        lines.append(one_line(f"Ray does not say which tasks wait: {problem}"))
-    return "\n".join(lines) or "No worker runs."
+        lines.append(one_line(f"Ray's list of waiting tasks is not available: {problem}"))
+    return "\n".join(lines) or "No workers are running."
 
 
 class _Tree:

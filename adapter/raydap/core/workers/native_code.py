@@ -48,7 +48,7 @@ def report_unresponsive(state: State, worker: Worker) -> Flow[None]:
         return
     text = (
         f"{worker} does not answer: it is {threads[0].place}, which blocks all its Python code. "
-        "It pauses when that call returns. Show Stack (raydap/stack) shows where it is."
+        "It pauses when that call returns. Show Stack (raydap/stack) shows its whole stack."
     )
     state.report(Problem(Code.WORKER_SILENT, sentence(text)))
 

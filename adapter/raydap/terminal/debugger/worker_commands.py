@@ -14,7 +14,7 @@ async def workers(debugger: Debugger, select: str | None, rest: str) -> None:
     wanted = workers_named(select, rest)
     rows = await process_list.look(debugger.live, debugger.old.listing, wanted, False, process_list.Seen())
     if not rows:
-        debugger.out.text("No worker runs.")
+        debugger.out.text("No workers are running.")
         return
     entry = None if debugger.focus.thread is None else debugger.worker_of(debugger.focus.thread)
     debugger.out.rich(process_list.as_table(rows, debugger.console.width, None if entry is None else entry.key))

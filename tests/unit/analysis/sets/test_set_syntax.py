@@ -11,29 +11,29 @@ from support.examples import examples
 KEPT = {"a": "rank:1", "loop": "set:loop", "one": "set:two", "two": "set:one", "old": "actor:"}
 
 WRONG = {
-    "actr:Foo": 'at "actr:Foo" (character 1): there is no actr: (did you mean actor); put a name with a colon in',
-    "x:1": f'at "x:1" (character 1): there is no x: (there are {", ".join(QUALIFIERS)}); put a name with',
-    "rank:x": 'at "rank:x" (character 1): x is no number and no range such as 4-7',
+    "actr:Foo": 'at "actr:Foo" (character 1): unknown qualifier actr: (did you mean actor); put a name with a colon in',
+    "x:1": f'at "x:1" (character 1): unknown qualifier x: (known: {", ".join(QUALIFIERS)}); put a name with',
+    "rank:x": 'at "rank:x" (character 1): x is neither a number nor a range such as 4-7',
     "loader rank:7-4": 'at "rank:7-4" (character 8): the range 7-4 is empty',
-    "rank:1\u0662": 'at "rank:1\u0662" (character 1): 1\u0662 is no number and no range such as 4-7',
-    "actor:": 'at "actor:" (character 1): a value has to follow actor:',
-    "actor:,": 'at "actor:," (character 1): a value has to follow actor:',
+    "rank:1\u0662": 'at "rank:1\u0662" (character 1): 1\u0662 is neither a number nor a range such as 4-7',
+    "actor:": 'at "actor:" (character 1): a value must follow actor:',
+    "actor:,": 'at "actor:," (character 1): a value must follow actor:',
     "state:idle": (
-        'at "state:idle" (character 1): there is no state idle '
-        "(there are paused, attaching, stopped, held, running, detached, alive, gone)"
+        'at "state:idle" (character 1): unknown state idle '
+        "(known: paused, attaching, stopped, held, running, detached, alive, gone)"
     ),
     "(a or b": 'at "(" (character 1): this ( is not closed',
-    "a ) b": 'at ")" (character 3): this ) closes nothing',
-    "()": 'at ")" (character 2): something to match is missing before )',
-    "a or": "at its end: something to match is missing before the end",
-    "not": "at its end: something to match is missing before the end",
-    "and a": 'at "and" (character 1): something to match is missing before and',
-    "a or where x": 'at "where" (character 6): something to match is missing before where',
+    "a ) b": 'at ")" (character 3): unmatched )',
+    "()": 'at ")" (character 2): a word is missing before )',
+    "a or": "at its end: a word is missing before the end",
+    "not": "at its end: a word is missing before the end",
+    "and a": 'at "and" (character 1): a word is missing before and',
+    "a or where x": 'at "where" (character 6): a word is missing before where',
     'a "b c': 'at ""b c" (character 3): this quote is not closed',
-    "where": 'at "where" (character 1): an expression of Python has to follow',
-    "a where x =": 'at "x =" (character 8): this is no expression of Python (invalid syntax)',
-    "set:b": 'at "set:b" (character 1): no set is kept as b (those are a, loop, one, two, old)',
-    "set:old": 'old is wrong at "actor:" (character 1): a value has to follow actor:',
+    "where": 'at "where" (character 1): a Python expression must follow',
+    "a where x =": 'at "x =" (character 8): this is not a Python expression (invalid syntax)',
+    "set:b": 'at "set:b" (character 1): unknown set b (known: a, loop, one, two, old)',
+    "set:old": 'old is wrong at "actor:" (character 1): a value must follow actor:',
     "set:loop": 'loop is wrong at "set:loop" (character 1): the set loop contains itself',
     "set:one": 'two is wrong at "set:one" (character 1): the set one contains itself',
     "not " * 99 + "a": "nested too deep",
@@ -97,5 +97,5 @@ def test_whatever_comes_is_read_or_refused(text: str) -> None:
 def test_kept_sets_that_name_each_other_twice_make_no_endless_set() -> None:
     kept = {"s0": "actor:x"} | {f"s{number}": f"set:s{number - 1} or set:s{number - 1}" for number in range(1, 40)}
     assert parse("set:s5", kept)
-    with pytest.raises(ProblemError, match="more than 200 kept sets"):
+    with pytest.raises(ProblemError, match="more than 200 named sets"):
         parse("set:s39", kept)
