@@ -76,7 +76,8 @@ class ResourceWaits:
             node.text = f"pending: its placement group has no {written({each: needs[each] for each in lacking})} left"
             node.waits_for([self._of_resource(each, group.id) for each in lacking], "resources")
         else:
-            node.text = f"pending: a process for {what} is starting, or no bundle of its placement group has enough free resources"
+            lack = "no bundle of its placement group has enough free resources"
+            node.text = f"pending: a process for {what} is starting, or {lack}"
 
     def of_waiting_groups(self, job: str) -> list[Node]:
         """Return the nodes of a job's placement groups that have no place yet."""
