@@ -13,6 +13,8 @@ const END_TIMEOUT_MS = 60_000;
 /** A running program. */
 export class Job {
   private output = '';
+  /** Only the program's own lines: in `output`, a line of Ray's log may follow a text before its line break. */
+  private printed = '';
   private readonly closed: Promise<unknown>;
 
   private constructor(private readonly process: ChildProcess) {
@@ -22,6 +24,9 @@ export class Job {
         this.output += data.toString();
       });
     }
+    process.stdout?.on('data', (data: Buffer) => {
+      this.printed += data.toString();
+    });
   }
 
   static start(program: string): Job {
@@ -42,7 +47,7 @@ export class Job {
   async result(): Promise<string | undefined> {
     await this.ended();
     assert.equal(this.process.exitCode, 0, this.output);
-    return /^result: (.*)$/m.exec(this.output)?.[1];
+    return /^result: (.*)$/m.exec(this.printed)?.[1];
   }
 
   end(): void {
