@@ -57,12 +57,10 @@ def manifest_texts(value: object) -> Iterator[str]:
                 yield from manifest_texts(part)
     elif isinstance(value, list):
         for part in value:
-            yield from part_texts(part)
-
-
-def part_texts(part: object) -> Iterator[str]:
-    """Yield the descriptions of an enumeration, or what is inside of a part."""
-    yield from [part] if isinstance(part, str) and is_text(part) else manifest_texts(part)
+            if isinstance(part, str) and is_text(part):
+                yield part  # The description of a choice.
+            else:
+                yield from manifest_texts(part)
 
 
 def texts() -> Iterator[str]:

@@ -7,6 +7,8 @@ another flow. It then continues with the result, or with the exception:
     frames = yield from gather({thread: top_frame(thread) for thread in threads})
 
 Nothing here does I/O or reads a clock. Setting the result of a Future immediately runs the flows that wait for it.
+
+The design is in docs/design/requests.md.
 """
 
 from collections.abc import Callable, Generator, Hashable, Mapping

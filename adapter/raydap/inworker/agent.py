@@ -16,6 +16,8 @@ one line:
 **One debugger at a time.** pydevd has one debugger object in a process. While a client debugs the process, `hello`
 contains the client's name. If Ray's own breakpoint() came first, an adapter already exists, and `hello` contains its
 port.
+
+The design is in docs/design/agents.md.
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@ Python calls around a fork remove this state from the child. The child's own age
 fork and all other hooks are over, because the locks of other modules, such as logging's, may be held until then.
 
 A child that `subprocess` forks gets no agent, because it is about to become another program.
+
+The design is in docs/design/agent-children.md.
 """
 
 from __future__ import annotations

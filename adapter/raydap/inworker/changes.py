@@ -9,6 +9,8 @@ undoes all changes but four:
 - keep_exceptions_picklable (post_mortem.py) allows unpickling exceptions that pydevd has tagged.
 
 The second and the third change an object of Ray.
+
+The design is in docs/design/tuning.md.
 """
 
 import socket

@@ -8,6 +8,8 @@ at the fork.
 So the first function that Ray's `breakpoint()` calls is overridden. In a child the override stops the caller, if a
 client is attached to the child, and then Ray's function returns. In the worker the override calls the original. It is
 never undone, because a child that begins after the client has detached must not hang either.
+
+The design is in docs/design/forked-children.md.
 """
 
 import os

@@ -4,6 +4,8 @@ Importing json, socket, threading, typing and the modules that these import take
 more than everything else in a small Python. So the modules of an idle agent (agent_code.py) import only C modules and
 modules that Python itself has imported. `load_rest` runs the other modules of an agent when raydap requests more than
 the identity of the process.
+
+The design is in docs/design/light-start.md.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ debugpy's adapter reads no message of more than 16 MiB (messaging.py, MAX_BODY_S
 adapter's reader thread: no later answer reaches the client, and no client can resume the worker. All messages pass the
 writer's `add_command`, so that method is overridden: it shortens messages that are too long. Output is not shortened
 but split.
+
+The design is in docs/design/message-limit.md.
 """
 
 import json

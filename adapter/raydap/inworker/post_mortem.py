@@ -23,6 +23,8 @@ pydevd does not stop there. If no code handles the exception, Ray reports it lat
 **Libraries are left out.** Under justMyCode pydevd ignores an exception if all its frames are in libraries, such as the
 exception of an actor whose import failed. A worker that had waited for a debugger then showed nothing. So those frames
 count as the user's while the thread is stopped.
+
+The design is in docs/design/ray-stops.md.
 """
 
 import inspect

@@ -10,6 +10,8 @@ overridden. Disposing of it makes debugpy listen once more, and reports the new 
 thread that waits for a client of the old debugger then waits for a client of the new one. Until then Ray's own lock
 holds further `breakpoint()`s back. A worker that ends disposes of its debugger in another thread, so nothing is started
 then.
+
+The design is in docs/design/relisten.md.
 """
 
 import sys

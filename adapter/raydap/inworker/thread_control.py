@@ -4,6 +4,8 @@ debugpy's own `continue` and `pause` apply to all threads of the process, whatev
 loses the stop of another thread, and the resumed thread notices it only at its next poll, every 0.2 s.
 
 A thread id here is DAP's: a number that is valid in this process only.
+
+The design is in docs/design/threads.md.
 """
 
 import threading

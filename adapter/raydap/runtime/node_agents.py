@@ -1,4 +1,7 @@
-"""The agents on other nodes of the cluster, which the relay finds and whose calls it takes."""
+"""The agents on other nodes of the cluster, which the relay finds and whose calls it takes.
+
+The design is in docs/design/agent-nodes.md.
+"""
 
 import asyncio
 import json

@@ -48,5 +48,10 @@ def test_the_map_links_to_every_decision() -> None:
     assert [name for name in DESIGN if f"]({name.removeprefix('docs/')})" not in page] == []
 
 
+def test_the_code_names_every_decision() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in FILES]
+    assert [name for name in DESIGN if not any(name in text for text in texts)] == []
+
+
 def test_no_file_is_too_long_to_be_read_at_once() -> None:
     assert {path.name: lines for path in FILES if (lines := len(path.read_text().splitlines())) >= 400} == {}

@@ -4,6 +4,8 @@ A node continues when enough of the nodes for which it waits do: all of them (`n
 ray.wait. The graph is reduced: a node that can continue is removed together with the waits for it, until no such node
 is left. The remaining nodes are deadlocked, or wait for deadlocked ones (Holt 1972). A node of which nothing is known
 counts as one that can continue, so that raydap never invents a deadlock.
+
+The design is in docs/design/deadlocks.md.
 """
 
 import itertools

@@ -2,6 +2,8 @@
 
 A poll has a question, a period and a back-off. A dashboard that answers quickly gets each question once in its period.
 A slower one gets the questions less often: `Polls` divides a part of the dashboard's time among the polls that run.
+
+The design is in docs/design/polls.md.
 """
 
 import asyncio

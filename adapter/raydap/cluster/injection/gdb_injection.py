@@ -9,6 +9,8 @@ the middle of malloc or of Python. If gdb ends at any time, the kernel lets the 
 
 The module needs only Python, because it may run on another node of the cluster. There its text is run as a program,
 which reads the arguments of `refusal` as JSON.
+
+The design is in docs/design/gdb.md.
 """
 
 import contextlib

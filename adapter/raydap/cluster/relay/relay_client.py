@@ -1,4 +1,7 @@
-"""Connects to debuggers that only their own node reaches, through Ray. relay_process.py does the work."""
+"""Connects to debuggers that only their own node reaches, through Ray. relay_process.py does the work.
+
+The design is in docs/design/relay.md.
+"""
 
 import asyncio
 import errno

@@ -1,4 +1,7 @@
-"""Long work in parts, between which other events are handled."""
+"""Long work in parts, between which other events are handled.
+
+The design is in docs/design/growth.md.
+"""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial

@@ -1,4 +1,7 @@
-"""The processes of the cluster that a run has seen: one record per process, and indexes by kind."""
+"""The processes of the cluster that a run has seen: one record per process, and indexes by kind.
+
+The design is in docs/design/state.md.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager

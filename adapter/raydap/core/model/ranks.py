@@ -59,9 +59,9 @@ class Ranks:
         if entry.key in self.own:
             return self.own[entry.key]
         # The label ends with RANK if the actor's env_vars contain it (cluster/dashboard/labels.py).
-        number = _OWN.search(entry.label.partition(" · ")[0]) if entry.actor else None
-        if number is not None:
-            return int(number[1])
+        found = _OWN.search(entry.label.partition(" · ")[0]) if entry.actor else None
+        if found is not None:
+            return int(found[1])
         return self._order.get((entry.job, entry.actor), {}).get(entry.key)
 
 

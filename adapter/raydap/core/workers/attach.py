@@ -7,6 +7,8 @@ The order of the messages, measured with debugpy 1.8:
 - Between the event `initialized` and `configurationDone`, the worker accepts breakpoints and evaluates expressions.
 - Never close a connection before `initialized`: that kills the worker's adapter. If the connection is closed just after
   that event, the worker keeps waiting and can be attached again.
+
+The design is in docs/design/adapter.md.
 """
 
 import functools

@@ -3,6 +3,8 @@
 When a hub's last client leaves, by `disconnect` or by the end of its connection, nothing changes: stopped threads stay
 stopped, workers that pause are attached, and breakpoints stay set. The hub's settings limit the time. The next client
 that attaches takes over the run.
+
+The design is in docs/design/hub.md.
 """
 
 from raydap.core.effects import StopDebuggee, StopDiscovery

@@ -5,6 +5,8 @@ line only after the wait, and sends no event until then. So a moment after each 
 threads that have not stopped, and for their stacks (inworker/blocked_threads.py). raydap shows such a thread as
 stopped, and describes it as blocked. Its pause stays pending: when the thread runs again, it stops, and that stop
 replaces the snapshot.
+
+The design is in docs/design/pauses.md.
 """
 
 from functools import partial
