@@ -104,8 +104,10 @@ def words(data: bytes) -> None:
     """
     # A word cannot contain a NUL.
     typed = [os.fsdecode(word) for word in data.replace(b"\0", b"").split(b"\n")]
-    with _without_work():
-        ended = CliRunner().invoke(main, typed, prog_name="raydap")
+    runner = CliRunner()
+    # A command may create a file, for example of its log, before its work starts.
+    with _without_work(), runner.isolated_filesystem():
+        ended = runner.invoke(main, typed, prog_name="raydap")
     if ended.exception is not None and not isinstance(ended.exception, SystemExit):
         raise ended.exception
     assert ended.exit_code in (0, 1, 2), ended.exit_code

@@ -1,6 +1,7 @@
 """The files of the package are where the pages place them, and their names are unique."""
 
 import re
+import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -9,7 +10,16 @@ import pytest
 ROOT = Path(__file__).parents[3]
 PACKAGE = ROOT / "adapter" / "raydap"
 FILES = [path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
+TOP_LEVEL = {
+    ".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "adapter", "docs",
+    "pyproject.toml", "tests", "vscode-ext",
+}  # fmt: skip
 DESIGN = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "design").glob("*.md"))
+
+
+def test_the_top_level_has_no_other_files() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert {name.partition("/")[0] for name in listed.split("\0") if name} == TOP_LEVEL
 
 
 def test_a_module_name_is_unique_in_the_package() -> None:
