@@ -18,6 +18,8 @@ DESIGN = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "design
 
 
 def test_the_top_level_has_no_other_files() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("needs a git checkout")
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert {name.partition("/")[0] for name in listed.split("\0") if name} == TOP_LEVEL
 
