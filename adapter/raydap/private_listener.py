@@ -48,7 +48,7 @@ def listen(path: str) -> socket.socket:
     return listening
 
 
-class Listener:
+class SameUserListener:
     """A listening socket that passes each connection of this user to `on_connection`.
 
     The constructor needs a running event loop, and raises OSError if it cannot listen.

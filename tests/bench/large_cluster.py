@@ -22,7 +22,7 @@ from raydap.core.events import (
     Event,
     FilesChecked,
     NextPart,
-    PausedWorker,
+    ProcessInfo,
     Tick,
     WorkerConnected,
     WorkerGone,
@@ -71,7 +71,7 @@ class Cluster:
     def request(self, command: str, **arguments: Any) -> None:
         self.feed(client_request(command, **arguments))
 
-    def stop(self, *rows: PausedWorker) -> None:
+    def stop(self, *rows: ProcessInfo) -> None:
         for row in rows:
             self.feed(worker_event(row.key, "stopped", reason="breakpoint", threadId=1, hitBreakpointIds=[0]))
 
@@ -140,13 +140,13 @@ def _parted(branch: int) -> list[dict[str, Any]]:
     ]
 
 
-def rows(size: int, agents: bool = False) -> list[PausedWorker]:
+def rows(size: int, agents: bool = False) -> list[ProcessInfo]:
     """Return workers on NODES nodes, paused or with agents."""
     found = []
     for number in range(size):
         host, port, agent = f"10.0.0.{number % NODES}", 1 + number, f"/agents/{number}"
         found.append(
-            PausedWorker(
+            ProcessInfo(
                 WorkerKey(f"w{number}"), host, 0 if agents else port, 4000 + number, host, agent=agent if agents else ""
             )
         )

@@ -18,7 +18,7 @@ from raydap.core.events import (
     Event,
     FilesChecked,
     NextPart,
-    PausedWorker,
+    ProcessInfo,
     WorkerConnected,
     WorkerMessage,
     WorkersPaused,
@@ -40,7 +40,7 @@ class Core:
         self.feed(client_request("attach", maxWorkers=workers))
         self.feed(DiscoveryReady("nowhere"))
         self.feed(client_request("configurationDone"))
-        rows = (PausedWorker(key, "10.0.0.1", 1 + n, 4000 + n, "10.0.0.1") for n, key in enumerate(self.keys))
+        rows = (ProcessInfo(key, "10.0.0.1", 1 + n, 4000 + n, "10.0.0.1") for n, key in enumerate(self.keys))
         self.feed(WorkersPaused(tuple(rows)))
 
     def handle(self, event: Event) -> list[Effect]:

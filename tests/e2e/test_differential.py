@@ -12,7 +12,7 @@ from typing import Any
 
 from dap_client import Client, RequestFailed
 
-from raydap.core.events import PausedWorker
+from raydap.core.events import ProcessInfo
 from raydap.core.model.run import Run
 from raydap.core.model.worker import Worker, WorkerContext
 from raydap.core.settings import AttachSettings
@@ -205,7 +205,7 @@ class Script:
 
 def directly(debuggee: Debuggee, children: ExitStack) -> Client:
     """Start debugpy's own session, with the arguments that the bridge sends."""
-    row = PausedWorker(WorkerKey("w"), debuggee.host, debuggee.port)
+    row = ProcessInfo(WorkerKey("w"), debuggee.host, debuggee.port)
     context = WorkerContext(lambda effect: None)
     worker = Worker(context, Run(context.handles), row, AttachSettings(just_my_code=False))
     client = children.enter_context(Client.connect(debuggee.host, debuggee.port))

@@ -66,7 +66,7 @@ class Client:
 
 
 class Worker:
-    def __init__(self, row: ev.PausedWorker) -> None:
+    def __init__(self, row: ev.ProcessInfo) -> None:
         self.row = row
         self.seq = 0
         self.heard = 0
@@ -88,7 +88,7 @@ class Play:
         self.now = 0.0
         for number in range(10):
             key = WorkerKey(f"w{number}")
-            self.workers[key] = Worker(ev.PausedWorker(key, "10.0.0.1", 40000 + number, 100 + number, "10.0.0.1"))
+            self.workers[key] = Worker(ev.ProcessInfo(key, "10.0.0.1", 40000 + number, 100 + number, "10.0.0.1"))
 
     @classmethod
     def run(cls, script: bytes) -> None:
@@ -135,7 +135,7 @@ class Play:
             case effects.DropClient(client):
                 self.clients[client].gone = True
             case effects.DialWorker(key, host, port):
-                worker = self.workers.setdefault(key, Worker(ev.PausedWorker(key, host, port)))
+                worker = self.workers.setdefault(key, Worker(ev.ProcessInfo(key, host, port)))
                 assert not worker.dialled, f"{key} is dialled twice"
                 worker.dialled, worker.seq, worker.heard = True, 0, 0
             case effects.SendToWorker(key, data):

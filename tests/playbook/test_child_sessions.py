@@ -13,7 +13,7 @@ from raydap.core.events import (
     DiscoveryFailed,
     DiscoveryReady,
 )
-from raydap.core.model.client import Role
+from raydap.core.model.client import ClientRole
 from raydap.core.requests.table import TABLE
 from raydap.errors import Code, Problem
 from support.fake_client import FakeClient
@@ -72,7 +72,10 @@ def test_a_child_session_without_a_ticket_can_begin_nothing(
     stranger.refused(Code.OTHER_SESSION, command, **arguments)
 
 
-UNPROVEN_MAY = {Role.UNTRUSTED: {"initialize", "disconnect"}, Role.JOINING: {"initialize", "attach", "disconnect"}}
+UNPROVEN_MAY = {
+    ClientRole.UNTRUSTED: {"initialize", "disconnect"},
+    ClientRole.JOINING: {"initialize", "attach", "disconnect"},
+}
 """The requests that a client may send before it has proven its right, by its role."""
 
 
@@ -80,7 +83,7 @@ UNPROVEN_MAY = {Role.UNTRUSTED: {"initialize", "disconnect"}, Role.JOINING: {"in
 @pytest.mark.parametrize("introduced", [False, True])
 @pytest.mark.parametrize("command", TABLE)
 def test_a_client_without_token_or_ticket_may_send_nothing_else(
-    play: Play, role: Role, introduced: bool, command: str
+    play: Play, role: ClientRole, introduced: bool, command: str
 ) -> None:
     """The rule also holds while a program runs that the client could restart, and before it has sent `initialize`."""
     client = play.client(supportsStartDebuggingRequest=True)
@@ -94,13 +97,15 @@ def test_a_client_without_token_or_ticket_may_send_nothing_else(
     client.answer(launch)
     client.inbox.clear()
     stranger = play.connect()
-    play.feed(ClientConnected(stranger.id, child_session=role is Role.JOINING, admitted=role is Role.JOINING))
+    play.feed(
+        ClientConnected(stranger.id, child_session=role is ClientRole.JOINING, admitted=role is ClientRole.JOINING)
+    )
     if introduced:
         stranger.request("initialize", adapterID="raydap", supportsStartDebuggingRequest=True)
     if command in UNPROVEN_MAY[role]:
         assert role in TABLE[command].who
         return
-    code = Code.NOT_ADMITTED if role is Role.UNTRUSTED else Code.OTHER_SESSION
+    code = Code.NOT_ADMITTED if role is ClientRole.UNTRUSTED else Code.OTHER_SESSION
     stranger.refused(code, command, arguments={"program": "evil.py"}, program="evil.py", terminateDebuggee=True)
     assert play._effects == []
     assert stranger.inbox == client.inbox == []

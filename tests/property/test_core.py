@@ -23,7 +23,7 @@ from raydap.core.events import (
     WorkerLabel,
     WorkersLabelled,
 )
-from raydap.core.model.client import Role
+from raydap.core.model.client import ClientRole
 from raydap.core.requests.table import TABLE, Mode
 from raydap.core.settings import AttachSettings, HubSettings
 from raydap.core.workers import worker_entries
@@ -170,7 +170,7 @@ class Sessions(RuleBasedStateMachine):
     @rule(choice=st.integers(0, 9))
     def look_at_everything(self, choice: int) -> None:
         client = self.living(choice)
-        if client is None or self.play.bridge.state.clients[client.id].role is Role.UNTRUSTED:
+        if client is None or self.play.bridge.state.clients[client.id].role is ClientRole.UNTRUSTED:
             return
         listed = client.request("threads")["threads"]
         for thread in listed:

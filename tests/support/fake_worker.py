@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from raydap.core.events import Event, PausedWorker, WorkerConnected, WorkerGone, WorkerLabel, WorkerMessage
+from raydap.core.events import Event, ProcessInfo, WorkerConnected, WorkerGone, WorkerLabel, WorkerMessage
 from raydap.inworker import calls
 from support.conformance import validate
 
@@ -26,7 +26,7 @@ class FakeWorker:
     received.
     """
 
-    def __init__(self, feed: Callable[[Event], None], row: PausedWorker, label: WorkerLabel | None) -> None:
+    def __init__(self, feed: Callable[[Event], None], row: ProcessInfo, label: WorkerLabel | None) -> None:
         self.row = row
         self.key = row.key
         self.label = label

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from raydap.cluster.relay.relay_actor import RaydapRelay
-from raydap.cluster.relay.relay_process import Node
+from raydap.cluster.relay.relay_process import RelayNode
 
 
 class _Method:
@@ -52,7 +52,7 @@ class LocalNode:
 
     def __init__(self) -> None:
         self.actor = LocalActor()
-        self.node = Node(self.actor)
+        self.node = RelayNode(self.actor)
         self._tasks: list[asyncio.Task[None]] = []
         self._writers: list[asyncio.StreamWriter] = []
 

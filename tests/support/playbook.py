@@ -59,7 +59,7 @@ from raydap.core.events import (
     ForkedWaits,
     ForkedWaitsFound,
     NextPart,
-    PausedWorker,
+    ProcessInfo,
     RayStateListed,
     Shutdown,
     StackSampled,
@@ -108,7 +108,7 @@ class Play:
         self.clients: dict[int, FakeClient] = {}
         self.workers: dict[str, FakeWorker] = {}
         self.described: list[str] = []
-        self.asked_exit_reasons: list[PausedWorker] = []
+        self.asked_exit_reasons: list[ProcessInfo] = []
         self.reached: list[str] = []
         self.missing: set[str] = set()
         self.answer_checks = True
@@ -268,10 +268,10 @@ class Play:
         return client
 
     def worker(self, key: str, label: WorkerLabel | None = None, **row: Any) -> FakeWorker:
-        """Return a worker that waits for a debugger, which `paused` reports. `row` has fields of PausedWorker."""
+        """Return a worker that waits for a debugger, which `paused` reports. `row` has fields of ProcessInfo."""
         number = len(self.workers) + 1
         fields = {"host": "10.0.0.1", "port": 40000 + number, "pid": 100 + number, "node": "10.0.0.1", **row}
-        worker = self.workers[key] = FakeWorker(self.feed, PausedWorker(WorkerKey(key), **fields), label)
+        worker = self.workers[key] = FakeWorker(self.feed, ProcessInfo(WorkerKey(key), **fields), label)
         return worker
 
     def paused(self, *workers: FakeWorker) -> None:

@@ -5,7 +5,7 @@ import socket
 import threading
 from types import TracebackType
 
-from raydap.core.events import Event, PausedWorker, WorkerMessage
+from raydap.core.events import Event, ProcessInfo, WorkerMessage
 from raydap.protocol.types import WorkerKey
 from raydap.wire.framing import Decoder, encode
 from support.fake_worker import FakeWorker
@@ -25,7 +25,7 @@ class RemoteWorker:
         self.address = f"{host}:{port}"
         self.attached = threading.Event()
         self.closed = threading.Event()
-        self._worker = FakeWorker(self._feed, PausedWorker(WorkerKey(self.address), host, port), None)
+        self._worker = FakeWorker(self._feed, ProcessInfo(WorkerKey(self.address), host, port), None)
         self._connection: socket.socket | None = None
         self._lock = threading.RLock()
         self._heard = threading.Condition(self._lock)

@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import UNSET
 
 from raydap.protocol.raydap_messages import StoppedThread, WorkerEntry
-from raydap.protocol.stack_messages import Location, MergedStacks, StackNode, StackVariable
+from raydap.protocol.stack_messages import CodeLocation, MergedStacks, StackNode, StackVariable
 from raydap.report import records
 from raydap.report.records import FrameRecord, LookRecord, Outcome, Report, Timeline
 
@@ -41,14 +41,16 @@ def frame(name: str = "step", line: int = 4, path: str = "/app/train.py", **vari
     found = tuple(
         StackVariable(name=each, value=repr(value), type=type(value).__name__) for each, value in variables.items()
     )
-    return FrameRecord(location=Location(name=name, path=path, line=line), variables=found)
+    return FrameRecord(location=CodeLocation(name=name, path=path, line=line), variables=found)
 
 
 def look(worker: str, *frames: FrameRecord, time: float = 1000.0, problem: str = "") -> LookRecord:
     return LookRecord(time=time, worker=worker, label=worker, frames=frames, paused=0.01, problem=problem)
 
 
-def node(frame: Location | None = None, count: int = 1, label: str = "Trainer{0}", *children: StackNode) -> StackNode:
+def node(
+    frame: CodeLocation | None = None, count: int = 1, label: str = "Trainer{0}", *children: StackNode
+) -> StackNode:
     return StackNode(frame=frame, count=count, members=(), running=(), label=label, children=children, locals=UNSET)
 
 

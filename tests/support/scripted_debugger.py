@@ -9,7 +9,7 @@ from rich.console import Console
 
 from raydap.analysis.sets.set_syntax import parse as parse_set
 from raydap.client.dap_connection import RequestRefused
-from raydap.client.joining import Target
+from raydap.client.joining import SessionTarget
 from raydap.errors import ProblemError
 from raydap.protocol.raydap_messages import (
     Barriers,
@@ -21,7 +21,7 @@ from raydap.protocol.raydap_messages import (
     StoppedThread,
     WorkerEntry,
 )
-from raydap.protocol.stack_messages import Location, MergedStacks, Places, StackNode, WorkerPlace
+from raydap.protocol.stack_messages import CodeLocation, MergedStacks, Places, StackNode, WorkerPlace
 from raydap.protocol.value_messages import Comparison, EvaluationGroup, Evaluations
 from raydap.protocol.wait_messages import WaitGraph
 from raydap.terminal.debugger.debugger import Debugger
@@ -105,7 +105,7 @@ class ScriptedDebugger:
         for thread in (70, 71):
             self._stop(thread)
         self.debugger.look_at(70)
-        self._interactive = Interactive(Target(), None, None)
+        self._interactive = Interactive(SessionTarget(), None, None)
         self._interactive.debugger = self.debugger
 
     @property
@@ -184,7 +184,7 @@ class ScriptedDebugger:
         return ResumedThreads(threads=(70, 71))
 
     def _places(self, asked: Any) -> Places:
-        where = Location("step", PATH, 4)
+        where = CodeLocation("step", PATH, 4)
         one = WorkerPlace(worker="t0", label="Trainer{0}", text="stopped in step", location=where, thread=70, rank=0)
         other = msgspec.structs.replace(one, worker="t1", label="Trainer{1}", thread=71, rank=1)
         return Places(places=(one, other), unread=())

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from raydap.client.dap_connection import DapConnection
-from raydap.client.joining import Kind, Session
+from raydap.client.joining import JoinedSession, Kind
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.terminal.live_session import LiveSession
 from raydap.wire import envelope
@@ -47,6 +47,6 @@ class ScriptedLive(LiveSession):
         super().__init__()
         self.workers = {entry.key: entry for entry in entries}
         self.listed.set()
-        self.session = Session(kind, "a session of its own", self._take_event, self._gone)
+        self.session = JoinedSession(kind, "a session of its own", self._take_event, self._gone)
         self.connection = ScriptedConnection({name.replace("__", "/"): answer for name, answer in answers.items()})
         self.session.connection = self.connection

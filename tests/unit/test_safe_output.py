@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from raydap import safe_output
 from raydap.cli import cluster_command, doctor, options, terminal_command
 from raydap.client.dap_connection import SessionError
-from raydap.client.joining import Target
+from raydap.client.joining import SessionTarget
 from raydap.doctor.finding import Finding
 from raydap.errors import Code, Problem, ProblemError
 from raydap.hub import directions
@@ -79,7 +79,7 @@ def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_report(capsys: pytest.CaptureFixture[str]) -> None:
-    reporting: Any = Reporting(Watch(), Target(), ReportFiles("x", None, None), None)  # type: ignore[arg-type]
+    reporting: Any = Reporting(Watch(), SessionTarget(), ReportFiles("x", None, None), None)  # type: ignore[arg-type]
     reporting._print_event(f"Trainer failed: ValueError: {EVIL}")
     assert_safe(capsys.readouterr().err)
 

@@ -11,7 +11,7 @@ import pytest
 
 from raydap import tcp_sockets
 from raydap.cluster.dashboard import dashboard_address, local_clusters
-from raydap.cluster.dashboard.dashboard_address import DEFAULT_URL, Location
+from raydap.cluster.dashboard.dashboard_address import DEFAULT_URL, DashboardLocation
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.rest import Rest
 from raydap.cluster.jobs.prepared_search import PreparedSearch
@@ -165,7 +165,7 @@ def test_a_redirect_leads_nowhere(question: Ask) -> None:
         fake = FakeDashboard()
         async with elsewhere.running(), fake.running():
             for path in ("/log", "/api/version"):
-                fake.answers[path] = text(302, "", Location=f"{elsewhere.url}/api/version")
+                fake.answers[path] = text(302, "", DashboardLocation=f"{elsewhere.url}/api/version")
             rest = Rest(fake.url, WITH_TOKEN)
             with pytest.raises(ProblemError) as caught:
                 await question(Dashboard(rest))
@@ -184,7 +184,7 @@ def test_a_dashboard_that_no_user_named_is_sent_nothing_if_another_user_starts_i
     fake = FakeDashboard()
     monkeypatch.setattr(tcp_sockets, "read", list)
     location = dashboard_address.default()
-    assert location == Location(DEFAULT_URL, guessed=True)
+    assert location == DashboardLocation(DEFAULT_URL, guessed=True)
     monkeypatch.setattr(tcp_sockets, "read", lambda: [TcpSocket("127.0.0.1", 8265, True, ATTACKER)])
 
     async def main() -> None:

@@ -32,7 +32,7 @@ Serve = Callable[[Path, Take], AbstractAsyncContextManager[str]]
 
 @asynccontextmanager
 async def raydap(folder: Path, take: Take) -> AsyncIterator[str]:
-    listener = private_listener.Listener(str(folder / "raydap-call-1-1"), take)
+    listener = private_listener.SameUserListener(str(folder / "raydap-call-1-1"), take)
     try:
         yield listener.path
     finally:

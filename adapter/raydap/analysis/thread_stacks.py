@@ -7,7 +7,7 @@ import msgspec
 from raydap.presentation.short_text import file_line
 
 
-class StackVariable(msgspec.Struct, frozen=True):
+class FrameVariable(msgspec.Struct, frozen=True):
     """A local variable of a frame."""
 
     name: str
@@ -31,7 +31,7 @@ class ThreadFrame(msgspec.Struct, frozen=True):
     line: int
     owner: Literal[0, 1, 2]
     """A value of CodeOwner."""
-    locals: tuple[StackVariable, ...] = ()
+    locals: tuple[FrameVariable, ...] = ()
     """The local variables; empty if the stack would become too long with them."""
 
 
@@ -56,7 +56,7 @@ class ThreadWait(msgspec.Struct, frozen=True):
     """Whether the wait has a time limit, or can end in another way."""
 
 
-class ThreadStack(msgspec.Struct, frozen=True):
+class SampledStack(msgspec.Struct, frozen=True):
     """The stack of a thread, or of a coroutine that waits."""
 
     name: str
@@ -110,7 +110,7 @@ class Stacks(msgspec.Struct, frozen=True):
 
     cwd: str
     """The current directory of the process, to which paths may be relative."""
-    threads: tuple[ThreadStack, ...]
+    threads: tuple[SampledStack, ...]
     more: int = 0
     """The number of waiting coroutines that are not among `threads`."""
 

@@ -15,7 +15,7 @@ from raydap.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     # The modules of sessions are imported only when a command runs, so that help and shell completion stay fast.
-    from raydap.client.joining import Target
+    from raydap.client.joining import SessionTarget
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,13 +34,13 @@ def session_options(command: F) -> F:
     return command
 
 
-def target(dashboard: str | None, connect: str | None, token_file: str | None, tls_ca: str | None) -> Target:
+def target(dashboard: str | None, connect: str | None, token_file: str | None, tls_ca: str | None) -> SessionTarget:
     """Return the cluster or hub that the user names. Raises click.UsageError for both at once."""
-    from raydap.client.joining import Target
+    from raydap.client.joining import SessionTarget
 
     if dashboard is not None and connect is not None:
         raise click.UsageError("--dashboard and --connect cannot be combined: a hub already has its cluster.")
-    return Target(dashboard, connect, token_file, tls_ca)
+    return SessionTarget(dashboard, connect, token_file, tls_ca)
 
 
 def run(work: Coroutine[Any, Any, int], log_file: str | None, verbose: bool) -> None:

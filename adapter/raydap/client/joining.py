@@ -30,7 +30,7 @@ Kind = Literal["hub", "editor", "own"]
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class SessionTarget:
     """The cluster or the hub that the user names."""
 
     dashboard: str | None = None
@@ -43,7 +43,7 @@ class Target:
     """A file with certificates to trust for that hub (`--tls-ca`)."""
 
 
-class Session:
+class JoinedSession:
     """A session that this program takes part in. Must be closed. `name` is for users."""
 
     def __init__(
@@ -133,11 +133,11 @@ class Session:
 
 
 async def find(
-    target: Target,
+    target: SessionTarget,
     on_event: Callable[[str, Any], None],
     on_gone: Callable[[str], None],
     environ: Mapping[str, str] = os.environ,
-) -> Session:
+) -> JoinedSession:
     """Return the session that the user means, initialized.
 
     It is the first of these that exists:
@@ -172,7 +172,9 @@ async def find(
     return found
 
 
-def choose(sessions: Sequence[Session], cluster: str | None, waiting: Mapping[str, str | None]) -> Session | None:
+def choose(
+    sessions: Sequence[JoinedSession], cluster: str | None, waiting: Mapping[str, str | None]
+) -> JoinedSession | None:
     """Return the session to take part in, None if none fits.
 
     `cluster` is the dashboard that the user names, None for any. `waiting` contains the dashboard of each hub by the
@@ -189,9 +191,9 @@ def choose(sessions: Sequence[Session], cluster: str | None, waiting: Mapping[st
     return None
 
 
-async def _candidate(name: str, connect: Connect) -> Session | None:
+async def _candidate(name: str, connect: Connect) -> JoinedSession | None:
     """Return the session, initialized; None if it cannot be used."""
-    session = Session("hub" if "://" in name else "editor", _shown(name), lambda *_: None, lambda _: None)
+    session = JoinedSession("hub" if "://" in name else "editor", _shown(name), lambda *_: None, lambda _: None)
     session.way = name
 
     async def ask() -> None:
@@ -209,7 +211,7 @@ async def _candidate(name: str, connect: Connect) -> Session | None:
     return session
 
 
-async def _close(sessions: Iterable[Session]) -> None:
+async def _close(sessions: Iterable[JoinedSession]) -> None:
     await asyncio.gather(*(session.close() for session in sessions))
 
 
@@ -231,12 +233,15 @@ async def _cluster(dashboard: str | None, environ: Mapping[str, str], known: Ite
 
 
 async def _named(
-    target: Target, on_event: Callable[[str, Any], None], on_gone: Callable[[str], None], environ: Mapping[str, str]
-) -> Session:
+    target: SessionTarget,
+    on_event: Callable[[str, Any], None],
+    on_gone: Callable[[str], None],
+    environ: Mapping[str, str],
+) -> JoinedSession:
     assert target.url is not None
     address = hub_address.parse(target.url, environ)
     token = hub_address.token_for(address, environ) if target.token_file is None else hub_token.read(target.token_file)
-    session = Session("hub", f"the hub at {address.url}", on_event, on_gone)
+    session = JoinedSession("hub", f"the hub at {address.url}", on_event, on_gone)
     # Over WebSocket the handshake carries the token.
     session.token = None if address.websocket else token
     connect: Connect = partial(hub_address.dial, address, token, target.authority)
@@ -249,10 +254,10 @@ async def _named(
     return session
 
 
-async def own(on_event: Callable[[str, Any], None], on_gone: Callable[[str], None]) -> Session:
+async def own(on_event: Callable[[str, Any], None], on_gone: Callable[[str], None]) -> JoinedSession:
     """Return a new session of this program's own, initialized, even if there are other sessions."""
     engine = OwnSession()
-    session = Session("own", "raydap's own session", on_event, on_gone, engine)
+    session = JoinedSession("own", "raydap's own session", on_event, on_gone, engine)
     try:
         await session.connection.open(engine.connect)
         await session.initialize()

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from raydap.bounded_wait import wait_for
 from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
-from raydap.cluster.relay.relay_client import Relay, RelayFailed
+from raydap.cluster.relay.relay_client import RelayClient, RelayFailed
 from raydap.inworker import calls, safe_pdb
 from raydap.tcp_sockets import is_local_address
 from raydap.transport import tcp
@@ -36,7 +36,7 @@ class NotReached(OSError):
     """The pdb cannot be joined. The text is the reason, for users."""
 
 
-async def dial(found: LegacyBreakpoint, relay: Relay) -> socket.socket:
+async def dial(found: LegacyBreakpoint, relay: RelayClient) -> socket.socket:
     """Return a connection to a pdb. Raises NotReached.
 
     pdb accepts only one client, so pass the connection to a PdbConnection, and call `begin`.

@@ -8,7 +8,7 @@ from functools import partial
 from raydap.cluster.injection import gdb_injection, remote_exec
 from raydap.cluster.injection.gdb_injection import InjectionFailed
 from raydap.cluster.injection.injection_script import agent_source
-from raydap.cluster.relay.relay_client import Relay
+from raydap.cluster.relay.relay_client import RelayClient
 from raydap.core.effects import InjectAgent
 from raydap.tcp_sockets import is_local_address
 
@@ -25,7 +25,7 @@ Way = Callable[[InjectAgent], Awaitable[None]]
 class AgentInjection:
     """Starts agents in workers. `relay` is the way through Ray; None if raydap must not use it."""
 
-    def __init__(self, relay: Relay | None) -> None:
+    def __init__(self, relay: RelayClient | None) -> None:
         self._relay = relay
         self._room = asyncio.Semaphore(AT_ONCE)
 
@@ -57,7 +57,7 @@ class AgentInjection:
             yield "gdb on its node", partial(_over_relay, relay, "gdb")
 
 
-async def _over_relay(relay: Relay, way: str, target: InjectAgent) -> None:
+async def _over_relay(relay: RelayClient, way: str, target: InjectAgent) -> None:
     row = target.worker
     question = {"inject": row.key, "way": way, "pid": row.pid, "node": row.node, "children": target.children}
     (await relay.open(row.node_id, question)).close()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from raydap.analysis.ray_state import ListCut
 from raydap.cluster.dashboard import labels, ray_token, unfinished_work
-from raydap.cluster.dashboard.dashboard_address import Launched, Location, chosen, resolve
+from raydap.cluster.dashboard.dashboard_address import DashboardLocation, Launched, chosen, resolve
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.exit_reasons import ExitReasons
 from raydap.cluster.dashboard.label_polling import LabelPolling
@@ -18,14 +18,14 @@ from raydap.cluster.jobs.job_list import Jobs
 from raydap.cluster.jobs.prepared_search import PreparedSearch
 from raydap.cluster.machine import raylets
 from raydap.cluster.relay.relay_client import ClusterAccess
-from raydap.cluster.source import Source
+from raydap.cluster.source import WorkerSource
 from raydap.core.events import (
     ActorsListed,
     DiscoveryFailed,
     DiscoveryReady,
     Event,
     NodesAlive,
-    PausedWorker,
+    ProcessInfo,
     RayStateListed,
     WorkersAlive,
     WorkersPaused,
@@ -62,7 +62,7 @@ class Timing:
     """A factor for all pauses of the polls, as in Polls."""
 
 
-class RayCluster(Source):
+class RayCluster(WorkerSource):
     """Finds the cluster that the settings name, and polls it.
 
     `patient` is true while a program is being launched: a cluster that is missing may be starting. The agent of the
@@ -90,12 +90,12 @@ class RayCluster(Source):
         self._search_at = time.monotonic() + (self._search_pause_s if self._launched == "reports" else 0.0)
         self._news = asyncio.Event()
         self._dashboard: Dashboard | None = None
-        self._location: Location | None = None
+        self._location: DashboardLocation | None = None
         self._searched: str | None = None
         self._ever_answered = False
         self._ever_paused = False
         self._ready_reported = False
-        self._last: tuple[PausedWorker, ...] = ()
+        self._last: tuple[ProcessInfo, ...] = ()
         self._active_at = time.monotonic()
         self._contact = asyncio.Event()
         """Set while the dashboard answers, once DiscoveryReady has been emitted."""
@@ -142,7 +142,7 @@ class RayCluster(Source):
             await asyncio.gather(*runs, return_exceptions=True)
             await self._close_dashboard()
 
-    async def look_up_labels(self, workers: tuple[PausedWorker, ...]) -> None:
+    async def look_up_labels(self, workers: tuple[ProcessInfo, ...]) -> None:
         """Emit WorkersLabelled as soon as labels are known, and again when they change."""
         await self._labels.look_up(workers)
 
@@ -166,7 +166,7 @@ class RayCluster(Source):
         # A new poll each time: the run before may have been cancelled without having ended yet.
         await Poll(self._polls, self._poll_alive, "all workers").run()
 
-    async def look_up_exit_reason(self, worker: PausedWorker) -> None:
+    async def look_up_exit_reason(self, worker: ProcessInfo) -> None:
         """Emit WorkersEnded and JobsEnded when Ray reports that the worker or its job has ended."""
         await asyncio.gather(self._exit_reasons.look_up(worker), self._jobs.look_for_ends())
 
@@ -239,7 +239,7 @@ class RayCluster(Source):
             return self._timing.outage_grace_s
         return self._timing.startup_grace_s if self._patient and problem.code is not Code.BAD_ARGUMENT else 0.0
 
-    async def _report_ready(self, paused: tuple[PausedWorker, ...], asked_at: float) -> None:
+    async def _report_ready(self, paused: tuple[ProcessInfo, ...], asked_at: float) -> None:
         assert self._dashboard is not None
         self._ready_reported = self._ever_answered = True
         session, sockets = None, ""
@@ -254,7 +254,7 @@ class RayCluster(Source):
         if session is not None:
             await self._prepared.look_at_cluster(session)
 
-    def _report(self, paused: tuple[PausedWorker, ...], asked_at: float) -> None:
+    def _report(self, paused: tuple[ProcessInfo, ...], asked_at: float) -> None:
         if paused or self._last:
             self._emit(WorkersPaused(paused, time.monotonic() - asked_at))
         if paused:
@@ -273,7 +273,7 @@ class RayCluster(Source):
         idle = time.monotonic() - self._active_at >= self._timing.idle_after_s
         return self._timing.idle_poll_s if idle else self._timing.poll_s
 
-    async def _ask_paused(self) -> tuple[PausedWorker, ...]:
+    async def _ask_paused(self) -> tuple[ProcessInfo, ...]:
         if self._dashboard is None:
             await self._find()
         elif self._may_find_another():
@@ -302,7 +302,7 @@ class RayCluster(Source):
             self._location = location
             self._dashboard = Dashboard(location.client(self._environ), self._prepared.look_at_jobs, self._report_cut)
 
-    async def _search(self) -> Location:
+    async def _search(self) -> DashboardLocation:
         """Return the dashboard to use. Raises ProblemError as `resolve` does.
 
         Raises NO_CLUSTER until a launched program has joined or started a cluster.

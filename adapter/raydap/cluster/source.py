@@ -9,7 +9,7 @@ from raydap.core.events import (
     ActorsListed,
     DiscoveryReady,
     Event,
-    PausedWorker,
+    ProcessInfo,
     RayStateListed,
     WorkersAlive,
     WorkersPaused,
@@ -17,7 +17,7 @@ from raydap.core.events import (
 from raydap.protocol.types import WorkerKey
 
 
-class Source:
+class WorkerSource:
     """A source of workers. The engine runs it, and does not depend on its kind.
 
     `run` may raise any exception, which the engine reports as DiscoveryFailed. The other methods report what the source
@@ -27,7 +27,7 @@ class Source:
     async def run(self) -> None:
         """Emit DiscoveryReady, WorkersPaused and DiscoveryFailed, and return when nothing can change any more."""
 
-    async def look_up_labels(self, workers: tuple[PausedWorker, ...]) -> None:
+    async def look_up_labels(self, workers: tuple[ProcessInfo, ...]) -> None:
         """Emit WorkersLabelled as soon as labels are known, and again when they change."""
 
     async def list_actors(self) -> None:
@@ -39,7 +39,7 @@ class Source:
     async def watch_alive(self) -> None:
         """Emit WorkersAlive repeatedly until cancelled."""
 
-    async def look_up_exit_reason(self, worker: PausedWorker) -> None:
+    async def look_up_exit_reason(self, worker: ProcessInfo) -> None:
         """Emit WorkersEnded when Ray reports why this worker has ended, and JobsEnded if its job has ended."""
 
     async def cluster_access(self) -> ClusterAccess | None:
@@ -59,7 +59,7 @@ class Source:
         """Note that raydap now looks for agents on all nodes, so that AgentsExpected is no longer needed."""
 
 
-class FixedAddresses(Source):
+class FixedAddresses(WorkerSource):
     """The source for the argument `workers`: debugpy processes at given addresses, with or without Ray.
 
     Reports each distinct `host:port` once, as a worker that waits. Never opens a probe connection: debugpy accepts one
@@ -89,7 +89,7 @@ class FixedAddresses(Source):
         self._emit(WorkersAlive({}))
 
 
-def _worker(address: str) -> PausedWorker:
+def _worker(address: str) -> ProcessInfo:
     host, _, port = address.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
-    return PausedWorker(WorkerKey(address), host, int(port), node=host, worker_type="TARGET")
+    return ProcessInfo(WorkerKey(address), host, int(port), node=host, worker_type="TARGET")

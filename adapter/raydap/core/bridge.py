@@ -6,7 +6,7 @@ from typing import Any
 from raydap.analysis.ray_state import ListCut
 from raydap.core import events as ev
 from raydap.core.effects import Effect
-from raydap.core.model.client import Client, ClientStage, Request, Role
+from raydap.core.model.client import Client, ClientRole, ClientStage, Request
 from raydap.core.model.state import State, problem_output
 from raydap.core.model.worker import Worker
 from raydap.core.requests import waits
@@ -141,7 +141,9 @@ EVENT_STEPS: tuple[Callable[[State], None], ...] = (
 
 
 def _client_connected(state: State, event: ev.ClientConnected) -> None:
-    role = Role.JOINING if event.child_session else Role.DEBUGGER if event.admitted else Role.UNTRUSTED
+    role = (
+        ClientRole.JOINING if event.child_session else ClientRole.DEBUGGER if event.admitted else ClientRole.UNTRUSTED
+    )
     state.clients[event.client] = Client(state.emit, event.client, role)
 
 

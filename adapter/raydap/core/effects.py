@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from raydap.core.events import PausedWorker
+from raydap.core.events import ProcessInfo
 from raydap.core.settings import AttachSettings, LaunchSettings
 from raydap.protocol.types import ClientId, WorkerKey
 
@@ -83,7 +83,7 @@ class ReachNodes:
 class InjectAgent:
     """Start an agent in a running worker that has none, if that is possible. Answered by AgentInjected."""
 
-    worker: PausedWorker
+    worker: ProcessInfo
     actor: bool
     """Whether the worker runs an actor, as far as Ray reports."""
     children: bool
@@ -109,14 +109,14 @@ class AskAgent:
 class SampleStack:
     """Read the stacks of a worker's process from outside, by py-spy on its node. Answered by StackSampled."""
 
-    worker: PausedWorker
+    worker: ProcessInfo
 
 
 @dataclass(frozen=True, slots=True)
 class FindForkedWaits:
     """Find the forked children of these processes that wait in breakpoint(). Answered by ForkedWaitsFound.
 
-    `host` and `node_id` are those of PausedWorker; all processes are on that node.
+    `host` and `node_id` are those of ProcessInfo; all processes are on that node.
     """
 
     number: int
@@ -162,14 +162,14 @@ class StopDiscovery:
 class AskExitReason:
     """Look up in Ray why a worker has ended, and whether its job has. Answered by WorkersEnded and JobsEnded."""
 
-    worker: PausedWorker
+    worker: ProcessInfo
 
 
 @dataclass(frozen=True, slots=True)
 class AskLabels:
     """Look up the labels of these workers in Ray. Answered by WorkersLabelled, with the labels that Ray has."""
 
-    workers: tuple[PausedWorker, ...]
+    workers: tuple[ProcessInfo, ...]
 
 
 @dataclass(frozen=True, slots=True)

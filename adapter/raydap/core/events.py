@@ -10,7 +10,7 @@ from raydap.protocol.types import ClientId, WorkerKey
 
 
 @dataclass(frozen=True, slots=True)
-class PausedWorker:
+class ProcessInfo:
     """A process that waits for a debugger, has an agent, or (WorkersAlive) runs. `pid` is 0 if it is unknown."""
 
     key: WorkerKey
@@ -86,7 +86,7 @@ class ClientGone:
 class WorkersPaused:
     """A snapshot of all workers that wait for a debugger, in the order in which discovery found them."""
 
-    workers: tuple[PausedWorker, ...]
+    workers: tuple[ProcessInfo, ...]
     age_s: float = field(default=0.0, compare=False)
     """Seconds since the request to Ray."""
 
@@ -95,14 +95,14 @@ class WorkersPaused:
 class WorkersAlive:
     """A snapshot of all running workers and drivers, paused or not, with their labels. It contains no CHILD."""
 
-    workers: Mapping[PausedWorker, WorkerLabel]
+    workers: Mapping[ProcessInfo, WorkerLabel]
 
 
 @dataclass(frozen=True, slots=True)
 class AgentCalled:
     """A process with an agent waits for a debugger, or for ReleaseAgent."""
 
-    worker: PausedWorker
+    worker: ProcessInfo
     waits: bool = False
     """Whether the process calls repeatedly until a raydap debugs it."""
     stops: bool = False
@@ -113,7 +113,7 @@ class AgentCalled:
 class AgentFound:
     """raydap has found a running process with an agent."""
 
-    worker: PausedWorker
+    worker: ProcessInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +333,7 @@ class FilesChecked:
 class EndedWorker:
     """A worker that has ended; `reason` is Ray's own text."""
 
-    row: PausedWorker
+    row: ProcessInfo
     reason: str
     crashed: bool
     """Whether Ray reports a crash. A worker that ends with its job may crash, too (workers/loss.py)."""

@@ -7,7 +7,7 @@ checks use the list of sockets of the worker's node instead.
 import os
 from collections.abc import Iterator
 
-from raydap.cluster.survey.node_reports import Peer
+from raydap.cluster.survey.node_reports import DebugPortPeer
 from raydap.core.workers import forked_waits
 from raydap.doctor.facts import Facts, ListedWorker, names
 from raydap.doctor.finding import Finding, error, note, ok, warning
@@ -98,13 +98,13 @@ def routes(facts: Facts) -> Iterator[Finding]:
         yield note(what, why) if not facts.local_nodes else ok(what)
 
 
-def _is_raydap(peer: Peer) -> bool:
+def _is_raydap(peer: DebugPortPeer) -> bool:
     """Return whether the peer is a raydap, or raydap's actor on the node."""
     words = peer.command.split()
     return "RaydapRelay" in peer.command or any(os.path.basename(word) == "raydap" for word in words[:4])
 
 
-def _name(peer: Peer) -> str:
+def _name(peer: DebugPortPeer) -> str:
     if not peer.pid:
         return f"a process of {peer.host}"
     return f"{peer.command[:80]} (pid {peer.pid})"

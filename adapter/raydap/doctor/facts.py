@@ -8,7 +8,7 @@ from pathlib import Path
 from raydap.cluster.dashboard.labels import Row
 from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
 from raydap.cluster.survey.node_reports import EnvironmentReport, NodeReport, ProcessReport
-from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.core.events import ProcessInfo, WorkerLabel
 from raydap.errors import Problem
 from raydap.hub.machine_status import SessionStatus
 from raydap.protocol.types import WorkerKey
@@ -38,7 +38,7 @@ class SourceBreakpoint:
 class ListedWorker:
     """A worker or driver that is alive, as the dashboard lists it."""
 
-    worker: PausedWorker
+    worker: ProcessInfo
     """The process, which need not be paused."""
     paused: int = 0
     """The number of its threads that wait for a debugger."""
@@ -141,7 +141,7 @@ class Facts:
         """Return the workers that wait for a debugger."""
         return [one for one in self.workers if one.paused]
 
-    def by_key(self) -> dict[WorkerKey, PausedWorker]:
+    def by_key(self) -> dict[WorkerKey, ProcessInfo]:
         """Return all workers by their keys."""
         return {one.worker.key: one.worker for one in self.workers}
 

@@ -8,7 +8,7 @@ from raydap import safe_files
 from raydap.bounded_wait import wait_for
 from raydap.client import session_connections
 from raydap.client.dap_connection import Connect, SessionError
-from raydap.client.joining import ANSWER_TIMEOUT_S, Session, is_same_cluster
+from raydap.client.joining import ANSWER_TIMEOUT_S, JoinedSession, is_same_cluster
 from raydap.doctor.facts import SourceBreakpoint
 from raydap.errors import ProblemError
 from raydap.protocol.message_base import Arguments
@@ -37,7 +37,7 @@ async def _ask(name: str, connect: Connect, dashboard: str) -> list[SourceBreakp
 
     It joins as an observer for a moment: an observer changes nothing, and a client that joins keeps no session alive.
     """
-    session = Session("editor", name, lambda *_: None, lambda _: None)
+    session = JoinedSession("editor", name, lambda *_: None, lambda _: None)
     try:
         await session.connection.open(connect)
         return await wait_for(_ask_session(session, dashboard), ANSWER_TIMEOUT_S)
@@ -48,7 +48,7 @@ async def _ask(name: str, connect: Connect, dashboard: str) -> list[SourceBreakp
         await session.close()
 
 
-async def _ask_session(session: Session, dashboard: str) -> list[SourceBreakpoint]:
+async def _ask_session(session: JoinedSession, dashboard: str) -> list[SourceBreakpoint]:
     debugs = await session.initialize()
     if not debugs or not is_same_cluster(debugs, dashboard):
         return []

@@ -6,11 +6,11 @@ from raydap.cluster.jobs.job_list import has_ended
 from raydap.doctor.facts import Facts, names
 from raydap.doctor.finding import Finding, note, ok, warning
 from raydap.doctor.version_checks import read_runtime_env
-from raydap.lsp.analysis.findings import Span
+from raydap.lsp.analysis.findings import TextSpan
 from raydap.lsp.rules import debug_variables
 from raydap.lsp.rules.debug_variables import DEBUG, VALUES, Variable
 
-_NOWHERE = Span(0, 0, 0, 0)
+_NOWHERE = TextSpan(0, 0, 0, 0)
 
 
 def legacy(facts: Facts) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.local_clusters import LocalCluster
 from raydap.cluster.dashboard.rest import Rest
 from raydap.cluster.ray_process import ray_query
-from raydap.core.events import PausedWorker
+from raydap.core.events import ProcessInfo
 from raydap.errors import ProblemError
 from raydap.hub import connection_file
 from raydap.hub.connection_file import ConnectionInfo
@@ -193,7 +193,7 @@ async def _asked(status: ClusterStatus, environ: Mapping[str, str]) -> ClusterSt
         await rest.close()
 
 
-async def _stuck(dashboard: Dashboard, paused: Iterable[PausedWorker]) -> dict[Any, bool | None]:
+async def _stuck(dashboard: Dashboard, paused: Iterable[ProcessInfo]) -> dict[Any, bool | None]:
     """Return whether each worker is stuck, according to the list of sockets.
 
     Never connect to check: debugpy accepts one client, and dies when that client disconnects.
@@ -206,7 +206,7 @@ async def _stuck(dashboard: Dashboard, paused: Iterable[PausedWorker]) -> dict[A
     return stuck
 
 
-def _silent(paused: Iterable[PausedWorker]) -> dict[Any, bool | None]:
+def _silent(paused: Iterable[ProcessInfo]) -> dict[Any, bool | None]:
     sockets = tcp_sockets.read()
     return {
         worker.key: None

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     import threading
     from typing import Any
 
-    from .agent_session import Session
+    from .agent_session import AgentSession
 
 VERSION = 1
 """Version of the lines before DAP. raydap leaves a process alone if its agent has another version."""
@@ -89,7 +89,7 @@ class Agent:
         self.identity = identity
         """What `hello` reports about the process (runtime/agent_connections.py, Hello)."""
         self._pid = os.getpid()
-        self.session: Session | None = None
+        self.session: AgentSession | None = None
         """The session that debugs the process or is being started, None without one."""
         self.changing = RLock()
         """Held while a session begins or ends, while modules are loaded, and during a fork."""
@@ -134,7 +134,7 @@ class Agent:
         """Return raydap's key for a process with this identity (runtime/agent_connections.py, Hello.row)."""
         return identity.get("worker_id") or f"pid-{self._pid}"
 
-    def leave_parent(self) -> Session | None:
+    def leave_parent(self) -> AgentSession | None:
         """Separate this forked child from its parent's sockets and session; return that session or None.
 
         The agent is then as before `begin`, with an identity of its own.
@@ -278,7 +278,7 @@ class Agent:
 
     def _answer(self, connection: AgentSocket, configured: threading.Event, key: str) -> None:
         """Read raydap's line, then send the stacks or a value, or run a session."""
-        from .agent_session import Session
+        from .agent_session import AgentSession
         from .agent_threads import hide_threads, show_threads
         from .running_values import evaluate_running
         from .stack_reader import as_json
@@ -292,7 +292,7 @@ class Agent:
         if isinstance(answer.get("evaluate"), str):
             connection.sendall(evaluate_running(answer["evaluate"], float(answer["seconds"])).encode())
             return
-        session = Session(connection, str(answer.get("client", "raydap")), key, configured)
+        session = AgentSession(connection, str(answer.get("client", "raydap")), key, configured)
         if answer.get("debug") is not True or self._port() or not self._claim(session):
             return
         try:
@@ -313,7 +313,7 @@ class Agent:
         # A forked child has no adapter, and Ray would never answer there.
         return 0 if self.session is not None or self.forked else adapter_port()
 
-    def _claim(self, session: Session) -> bool:
+    def _claim(self, session: AgentSession) -> bool:
         with self._lock:
             if self.session is None:
                 self.session = session

@@ -12,7 +12,7 @@ FILE = "<raydap agent>"
 """The file name under which an agent's sources are compiled. pydevd neither traces nor shows code from there."""
 
 
-class Session:
+class AgentSession:
     """A session of raydap over one connection."""
 
     def __init__(self, connection: "AgentSocket", client: str, key: str, configured: threading.Event) -> None:

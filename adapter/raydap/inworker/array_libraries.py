@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .array_numbers import EMPTY, PART, Add, Digest, Numbers, add_numbers, look_at, numpy_numbers
+from .array_numbers import EMPTY, PART, Add, ArrayStatistics, Digest, add_numbers, look_at, numpy_numbers
 from .jax_numbers import jax_number, of_jax, without_jax_modes
 from .torch_numbers import of_torch, torch_number, without_torch_modes
 
@@ -121,7 +121,7 @@ def of_columns(
     import numpy
 
     def add_of(column: Any) -> "Add":
-        def add(start: int, end: int, digest: "Digest", numbers: "Numbers | None") -> None:
+        def add(start: int, end: int, digest: "Digest", numbers: "ArrayStatistics | None") -> None:
             if numbers is None:
                 return
             values, missing = part(column, start, end)

@@ -33,7 +33,7 @@ EMPTY = {"min": None, "max": None, "mean": None, "std": None, "nan": 0, "inf": 0
 """The numbers of an array that has no finite ones."""
 
 
-class Numbers:
+class ArrayStatistics:
     """Statistics of the numbers so far."""
 
     def __init__(self) -> None:
@@ -105,7 +105,7 @@ def mixed(places: Any, mask: int = -1) -> Any:
     return places ^ (places >> 29)
 
 
-Add = Callable[[int, int, Digest, "Numbers | None"], None]
+Add = Callable[[int, int, Digest, "ArrayStatistics | None"], None]
 """Adds the elements from one number up to another to the digest, and to the numbers unless they are None."""
 
 
@@ -116,7 +116,7 @@ def look_at(pieces: Iterable[tuple[int, Add]], part: int, until: float) -> dict[
     in a part, and `until` is a time of `time.monotonic`. In the result, `sampled` is the share of the elements that
     were read. If it is less than 1, only `places` can show whether two arrays are equal.
     """
-    numbers, digest, places = Numbers(), Digest(), Digest()
+    numbers, digest, places = ArrayStatistics(), Digest(), Digest()
     parts = [(add, start, min(start + part, size)) for size, add in pieces for start in range(0, size, part)]
     size = sum(end - start for _, start, end in parts)
     is_large = len(parts) > 1
@@ -182,7 +182,7 @@ def numpy_add(numpy: Any, array: Any, columns: Any, first: int) -> Add:
     """Return the function that adds elements of this piece. `first` is the number of its first element."""
     flat = array.reshape(-1) if array.flags.c_contiguous else array.flat
 
-    def add(start: int, end: int, digest: Digest, numbers: "Numbers | None") -> None:
+    def add(start: int, end: int, digest: Digest, numbers: "ArrayStatistics | None") -> None:
         values = numpy.ascontiguousarray(flat[start:end])
         digest.add(first + start, numpy_hash(numpy, values, columns))
         if numbers is not None:
@@ -203,7 +203,7 @@ def numpy_hash(numpy: Any, values: Any, columns: Any) -> int:
     return int((sums * mixed(numpy.arange(len(sums)))).sum())
 
 
-def add_numbers(numpy: Any, values: Any, numbers: Numbers) -> None:
+def add_numbers(numpy: Any, values: Any, numbers: ArrayStatistics) -> None:
     """Add values to the statistics. Values that are not numbers are ignored, and a complex one counts as two."""
     if values.dtype.kind == "V" and values.dtype.type is not numpy.void:
         values = values.astype("f4")  # bfloat16 and similar types of other libraries.

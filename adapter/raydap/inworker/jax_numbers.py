@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from .array_numbers import EMPTY, READ_S, Digest, Numbers, numpy_numbers, wait, without_numbers
+from .array_numbers import EMPTY, READ_S, ArrayStatistics, Digest, numpy_numbers, wait, without_numbers
 
 
 @contextlib.contextmanager
@@ -85,7 +85,7 @@ def compiled_numbers(jax: Any, pieces: list[Any], until: float) -> dict[str, Any
 
     That function reads each piece twice, as a whole, and needs no additional memory.
     """
-    numbers, digest, places = Numbers(), Digest(), Digest()
+    numbers, digest, places = ArrayStatistics(), Digest(), Digest()
     compiled = jax.jit(jax_sums)
     seen = 0
     for number, piece in enumerate(pieces):

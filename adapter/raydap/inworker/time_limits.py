@@ -53,7 +53,7 @@ class TooSlowError(BaseException):
     """The exception that interrupts code that takes too long. `except Exception` does not catch it."""
 
 
-class Call:
+class TimedCall:
     """A call of the program's code in the current thread."""
 
     def __init__(self, seconds: float) -> None:
@@ -76,7 +76,7 @@ class TimeLimits:
         self.value_s = VALUE_S
         self.grace_s = GRACE_S
         self._changed = threading.Condition()
-        self._calls: list[Call] = []
+        self._calls: list[TimedCall] = []
         self._watcher: threading.Thread | None = None
         self._left_s = 0.0
         """Seconds that are left for the slow values of the current request."""
@@ -111,7 +111,7 @@ class TimeLimits:
             self._changed.notify()
 
     def _run(self, seconds: float, function: Callable[[], Any]) -> Any:
-        call = Call(seconds)
+        call = TimedCall(seconds)
         try:
             try:
                 self._add(call)
@@ -126,7 +126,7 @@ class TimeLimits:
             raise TimeoutError("it took too long, and was interrupted")
         return result
 
-    def _add(self, call: Call) -> None:
+    def _add(self, call: TimedCall) -> None:
         with self._changed:
             self._calls.append(call)
             if self._watcher is None:
@@ -136,7 +136,7 @@ class TimeLimits:
                 self._watcher = watcher
             self._changed.notify()
 
-    def _remove(self, call: Call) -> None:
+    def _remove(self, call: TimedCall) -> None:
         with self._changed:
             if call in self._calls:
                 self._calls.remove(call)

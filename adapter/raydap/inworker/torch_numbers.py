@@ -16,8 +16,8 @@ from .array_numbers import (
     COLUMNS,
     PART,
     READ_S,
+    ArrayStatistics,
     Digest,
-    Numbers,
     look_at,
     mixed,
     wait,
@@ -84,7 +84,7 @@ def torch_numbers(torch: Any, values: Any, until: float) -> dict[str, Any]:
     keys = torch_keys(torch, values.device)
     block = PART // values.element_size()
 
-    def add(start: int, end: int, digest: "Digest", numbers: "Numbers | None") -> None:
+    def add(start: int, end: int, digest: "Digest", numbers: "ArrayStatistics | None") -> None:
         part = torch_part(torch, values, start, end)
         for number, each in enumerate(fetch(torch_hashes(torch, part, keys))):
             digest.add(start + number * block, each)
@@ -178,7 +178,7 @@ def torch_hashes(torch: Any, part: Any, keys: Any) -> Any:
     return (sums.view(-1, block) * row_keys[:block]).sum(1)
 
 
-def add_torch_numbers(torch: Any, part: Any, numbers: "Numbers", fetch: Fetch) -> None:
+def add_torch_numbers(torch: Any, part: Any, numbers: "ArrayStatistics", fetch: Fetch) -> None:
     """Add the numbers of a part to those so far."""
     part = torch_floats(torch, part)
     nan = inf = 0

@@ -8,7 +8,7 @@ from typing import Any
 
 from lsprotocol.types import ErrorCodes
 
-from raydap.lsp.language_server import Protocol, RaydapLanguageServer
+from raydap.lsp.language_server import ClosingProtocol, RaydapLanguageServer
 from raydap.lsp.tolerant_framing import TolerantDecoder
 from raydap.transport.peer import Peer
 
@@ -26,7 +26,7 @@ class Connection:
         """Completes at the end of the connection, with the exit code for a server that has only this client."""
         self._server = RaydapLanguageServer()
         protocol = self._server.protocol
-        assert isinstance(protocol, Protocol)
+        assert isinstance(protocol, ClosingProtocol)
         self._protocol = protocol
         self._initialized = False
         self.peer = connect(self._on_message, self._on_gone, TolerantDecoder())

@@ -4,7 +4,7 @@ import time
 
 from lsprotocol import types
 
-from raydap.lsp.analysis.findings import Finding, Fix
+from raydap.lsp.analysis.findings import Fix, RuleFinding
 from raydap.lsp.analysis.marks import Mark
 from raydap.lsp.analysis.variables import Blocks
 from raydap.lsp.examination import PythonExaminer, examine_launch_json
@@ -32,7 +32,7 @@ class Document:
         self._examiner = PythonExaminer()
         self._examined = ""
         """The last text that could be parsed. `_findings` and `_positions` belong to it."""
-        self._findings: list[Finding] = []
+        self._findings: list[RuleFinding] = []
         self._positions = Positions("", encoding)
         self._took_s: float | None = None
         """Seconds that the last examination took; None before the second one."""
@@ -92,10 +92,10 @@ class Document:
                 actions += [*fixes, *self._ignore(finding, diagnostic)]
         return actions
 
-    def _examine(self) -> list[Finding] | None:
+    def _examine(self) -> list[RuleFinding] | None:
         return examine_launch_json(self.text) if self.uri.endswith(".json") else self._examiner.examine(self.text)
 
-    def _diagnostic(self, finding: Finding) -> types.Diagnostic:
+    def _diagnostic(self, finding: RuleFinding) -> types.Diagnostic:
         rule = BY_CODE[finding.code]
         return types.Diagnostic(
             self._positions.range(finding.span),
@@ -110,7 +110,7 @@ class Document:
         edits = [types.TextEdit(self._positions.range(edit.span), edit.text) for edit in fix.edits]
         return self._code_action(fix.title, diagnostic, edits, preferred)
 
-    def _ignore(self, finding: Finding, diagnostic: types.Diagnostic) -> list[types.CodeAction]:
+    def _ignore(self, finding: RuleFinding, diagnostic: types.Diagnostic) -> list[types.CodeAction]:
         """Return the action that adds a comment to ignore the finding; none where a comment is not possible."""
         line = finding.span.end_line
         if self.uri.endswith(".json") or not self._examiner.may_end_in_comment(line):

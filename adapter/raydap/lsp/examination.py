@@ -2,7 +2,7 @@
 
 import re
 
-from raydap.lsp.analysis.findings import Finding
+from raydap.lsp.analysis.findings import RuleFinding
 from raydap.lsp.analysis.incremental import IncrementalReader
 from raydap.lsp.analysis.marks import Mark, marks
 from raydap.lsp.analysis.python_file import PythonFile
@@ -34,7 +34,7 @@ class PythonExaminer:
         """Return whether a comment can be added to a line of the last text that could be parsed."""
         return not self._reader.continues(line)
 
-    def examine(self, text: str) -> list[Finding] | None:
+    def examine(self, text: str) -> list[RuleFinding] | None:
         """Return the findings in the order of the source; None if the text cannot be parsed.
 
         A text that is too long or does not mention Ray has no findings.
@@ -56,14 +56,14 @@ class PythonExaminer:
         return sorted((one for one in findings if not _is_ignored(lines, one)), key=lambda one: one.span)
 
 
-def examine_launch_json(text: str) -> list[Finding]:
+def examine_launch_json(text: str) -> list[RuleFinding]:
     """Return the findings of a launch.json; none if it is too long."""
     if len(text) > MAX_CHARACTERS:
         return []
     return list(launch_json.check(text))
 
 
-def _is_ignored(lines: list[bytes], finding: Finding) -> bool:
+def _is_ignored(lines: list[bytes], finding: RuleFinding) -> bool:
     comment = _IGNORE.search(lines[finding.span.end_line - 1])
     if comment is None:
         return False

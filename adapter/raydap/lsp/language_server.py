@@ -31,7 +31,7 @@ SETTINGS = {
 """The settings in `initializationOptions`, and under `raydap.languageServer` in `didChangeConfiguration`."""
 
 
-class Protocol(LanguageServerProtocol):
+class ClosingProtocol(LanguageServerProtocol):
     """pygls' protocol, in which `exit` closes the connection of its client.
 
     pygls would end the process, but a server on TCP may have other clients.
@@ -59,7 +59,7 @@ class RaydapLanguageServer(LanguageServer):
             "raydap",
             raydap.__version__,
             text_document_sync_kind=types.TextDocumentSyncKind.Full,
-            protocol_cls=Protocol,
+            protocol_cls=ClosingProtocol,
             converter_factory=default_converter,
         )
         self._open: dict[str, Document] = {}

@@ -2,7 +2,7 @@
 
 from lsprotocol import types
 
-from raydap.lsp.analysis.findings import Span
+from raydap.lsp.analysis.findings import TextSpan
 
 
 def units(text: str, encoding: str) -> int:
@@ -23,7 +23,7 @@ class Positions:
         self._lines = text.encode("utf-8", "surrogatepass").splitlines()
         self._codec = _UNIT_SIZES.get(encoding)
 
-    def range(self, span: Span) -> types.Range:
+    def range(self, span: TextSpan) -> types.Range:
         """Return the client's range of a span."""
         return types.Range(self._position(span.line, span.column), self._position(span.end_line, span.end_column))
 

@@ -8,7 +8,7 @@ from raydap.presentation.numbers import digits, statistics
 from raydap.presentation.safe_text import one_line
 from raydap.presentation.short_text import function_line, in_one_line
 from raydap.protocol.raydap_messages import SteppedThreads
-from raydap.protocol.stack_messages import FoldedVariable, Location, MergedStacks, StackNode
+from raydap.protocol.stack_messages import CodeLocation, FoldedVariable, MergedStacks, StackNode
 from raydap.protocol.value_messages import (
     ArraySummary,
     Change,
@@ -174,7 +174,7 @@ def _silent(count: int) -> list[str]:
     return [f"{count} did not answer"] if count else []
 
 
-def _place(frame: Location) -> str:
+def _place(frame: CodeLocation) -> str:
     return function_line(frame.name, frame.path, frame.line)
 
 

@@ -74,7 +74,7 @@ class ObjectType:
 
 
 @dataclass
-class Protocol:
+class ProtocolSchema:
     """The definitions of the schema, sorted by what they define."""
 
     objects: dict[str, ObjectType] = field(default_factory=dict)
@@ -97,9 +97,9 @@ def load() -> Schema:
     return cast(Schema, json.loads(text)["definitions"])
 
 
-def parse(definitions: Schema) -> Protocol:
+def parse(definitions: Schema) -> ProtocolSchema:
     """Sort the definitions into a Protocol. Raises SchemaError for an unknown shape."""
-    protocol = Protocol()
+    protocol = ProtocolSchema()
     section = ""
     for name, definition in definitions.items():
         base, own = _split(definition)
@@ -124,7 +124,7 @@ def _split(definition: Schema) -> tuple[str | None, Schema]:
     return _referred(parent), own
 
 
-def _add_message(protocol: Protocol, name: str, base: str, properties: Schema, section: str) -> None:
+def _add_message(protocol: ProtocolSchema, name: str, base: str, properties: Schema, section: str) -> None:
     if base == "Request":
         command = properties["command"]["enum"][0]
         (protocol.reverse_requests if section == "Reverse Requests" else protocol.commands).add(command)
@@ -141,7 +141,7 @@ def _add_message(protocol: Protocol, name: str, base: str, properties: Schema, s
         protocol.responses[command] = _payload(protocol, name + "Body", properties["body"])
 
 
-def _payload(protocol: Protocol, name: str, schema: Schema) -> str:
+def _payload(protocol: ProtocolSchema, name: str, schema: Schema) -> str:
     """Return the name of the type of a body or of arguments. An inline object becomes a type of its own."""
     if "$ref" in schema:
         return _referred(schema)
@@ -160,7 +160,7 @@ def _referred(schema: Schema) -> str:
 # id_fields.py
 
 
-def render_ids(protocol: Protocol) -> str:
+def render_ids(protocol: ProtocolSchema) -> str:
     """Return the text of id_fields.py. Raises SchemaError for an id that is in no table."""
     rules = _rules(protocol)
     known = [("ARGUMENTS", protocol.arguments), ("RESPONSES", protocol.responses), ("EVENTS", protocol.events)]
@@ -183,7 +183,7 @@ def render_ids(protocol: Protocol) -> str:
     return IDS_HEAD.replace("    KINDS\n", kinds) + "\n".join([table, *maps, *sets]) + "\n"
 
 
-def _rules(protocol: Protocol) -> dict[str, list[str]]:
+def _rules(protocol: ProtocolSchema) -> dict[str, list[str]]:
     """Return the source text of the rules, by type, for the types that contain an id, directly or further down."""
     ids: dict[str, dict[str, str]] = {}
     refs: dict[str, dict[str, Schema]] = {}
@@ -201,7 +201,7 @@ def _rules(protocol: Protocol) -> dict[str, list[str]]:
     }
 
 
-def _all_properties(protocol: Protocol, name: str) -> dict[str, Any]:
+def _all_properties(protocol: ProtocolSchema, name: str) -> dict[str, Any]:
     this = protocol.objects[name]
     return {**(_all_properties(protocol, this.base) if this.base else {}), **this.properties}
 
@@ -232,7 +232,7 @@ def _target(schema: Schema) -> str | None:
 # messages.py
 
 
-def render_messages(protocol: Protocol, roots: Iterable[str] = WRITTEN) -> str:
+def render_messages(protocol: ProtocolSchema, roots: Iterable[str] = WRITTEN) -> str:
     """Return the text of messages.py: the types named by `roots`, and the types that these contain."""
     wanted = _with_parts(protocol, roots)
     strings = "".join(_alias(name, schema) + "\n" for name, schema in protocol.strings.items() if name in wanted)
@@ -244,7 +244,7 @@ def render_messages(protocol: Protocol, roots: Iterable[str] = WRITTEN) -> str:
     return MESSAGES_HEAD + strings + "\n\n" + "\n\n\n".join(blocks) + "\n"
 
 
-def _with_parts(protocol: Protocol, roots: Iterable[str]) -> set[str]:
+def _with_parts(protocol: ProtocolSchema, roots: Iterable[str]) -> set[str]:
     wanted: set[str] = set()
     todo = list(roots)
     while todo:

@@ -228,7 +228,7 @@ class SteppedGroup(Message, frozen=True):
     """The ids of the threads."""
     label: str
     """A short name for their workers: `Trainer{0-5,7}`."""
-    frame: stack_messages.Location | None
+    frame: stack_messages.CodeLocation | None
     """The user's top frame; None if no frame is the user's."""
 
 

@@ -84,7 +84,7 @@ class StacksArguments(Arguments, frozen=True):
     """The format in which the answer contains the tree as text, too."""
 
 
-class Location(Message, frozen=True):
+class CodeLocation(Message, frozen=True):
     """A place in the code."""
 
     name: str
@@ -123,7 +123,7 @@ class FoldedVariable(Message, frozen=True):
 class StackNode(Message, frozen=True):
     """A frame that threads have in common, below the same outer frames."""
 
-    frame: Location | None
+    frame: CodeLocation | None
     """None for the root."""
     count: int
     """How many threads have the frame."""
@@ -142,7 +142,7 @@ class StackNode(Message, frozen=True):
 class MissingMembers(Message, frozen=True):
     """The actors that are not in a frame in which most actors of their class are."""
 
-    frame: Location
+    frame: CodeLocation
     count: int
     """How many actors of the class are in the frame."""
     of: int
@@ -187,7 +187,7 @@ class WorkerPlace(Message, frozen=True):
     """The worker's name among the workers of its class: `Trainer{3}`."""
     text: str
     """The place as text, for people to read: `blocked in ray.get (train.py:41)`."""
-    location: Location | None
+    location: CodeLocation | None
     """The innermost frame of the user's code; None if the thread executes none."""
     thread: int | UnsetType = UNSET
     """The id of a stopped thread; absent for a thread that runs."""
@@ -204,7 +204,7 @@ class WaitingChild(Message, frozen=True):
     parent: str
     """The key of the worker or driver from which it descends."""
     pid: int
-    location: Location
+    location: CodeLocation
     """Where it called `breakpoint()`."""
     problem: str
     """A sentence for the user with what to do."""

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from raydap.protocol.message_base import Arguments, Message
-from raydap.protocol.stack_messages import Location
+from raydap.protocol.stack_messages import CodeLocation
 
 
 class WaitsArguments(Arguments, frozen=True):
@@ -41,7 +41,7 @@ class WaitNode(Message, frozen=True):
     state: WaitState
     text: str
     """Where the node is, or why its task has not begun."""
-    location: Location | None
+    location: CodeLocation | None
     task: str
     """Ray's hex id of the task that the node is or executes; "" if it is not known."""
     waits: tuple[WaitEdge, ...]

@@ -8,7 +8,7 @@ worker by these names. A worker without events of Ray's gets the next free numbe
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from raydap.report.records import Report, Span, WorkerRecord
+from raydap.report.records import Report, TimelineSpan, WorkerRecord
 
 Event = Mapping[str, Any]
 """An event of the Chrome trace format."""
@@ -60,7 +60,7 @@ def _named(what: str, pid: int, tid: int | None, name: str) -> Event:
     return {"name": what, "args": {"name": name}, "pid": pid, "tid": tid, "ph": "M"}
 
 
-def _complete(span: Span, row: tuple[int, int], category: str, now: float) -> Event:
+def _complete(span: TimelineSpan, row: tuple[int, int], category: str, now: float) -> Event:
     """Return an event with a duration. Its times are in microseconds, like those of Ray's events."""
     end = now if span.end is None else span.end
     paused = category == "raydap:paused"

@@ -9,7 +9,7 @@ from raydap.analysis.sets import folding
 from raydap.analysis.sets.folding import Member
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.stack_messages import WorkerPlace
-from raydap.report.records import Span, WorkerRecord
+from raydap.report.records import TimelineSpan, WorkerRecord
 from raydap.terminal.live_session import ENDED
 
 MAX_SPANS = 20_000
@@ -24,7 +24,7 @@ class KnownWorkers:
         """The last entry of each worker that names its task or actor; without one, its first entry."""
         self.ranks: dict[str, int] = {}
         """The ranks of actors, as far as raydap has reported them."""
-        self.pauses: list[Span] = []
+        self.pauses: list[TimelineSpan] = []
         """The stops that are over."""
         self.more = 0
         """The number of stops that are over and were not kept."""
@@ -71,7 +71,7 @@ class KnownWorkers:
             if isinstance(place.rank, int):
                 self.ranks[place.worker] = place.rank
 
-    def take_tasks(self, spans: Iterable[Span]) -> None:
+    def take_tasks(self, spans: Iterable[TimelineSpan]) -> None:
         """Take the names of workers' tasks from Ray's list of tasks."""
         for span in spans:
             self.tasks[span.worker] = span.name
@@ -95,15 +95,15 @@ class KnownWorkers:
         count, seconds = self._totals.get(key, (0, 0.0))
         self._totals[key] = count + 1, seconds + end - start
         if len(self.pauses) < MAX_SPANS:
-            self.pauses.append(Span(worker=key, name=what, start=start, end=end))
+            self.pauses.append(TimelineSpan(worker=key, name=what, start=start, end=end))
         else:
             self.more += 1
         return end - start
 
-    def open_pauses(self) -> list[Span]:
+    def open_pauses(self) -> list[TimelineSpan]:
         """Return the stops of the threads that are stopped now."""
         return [
-            Span(worker=self.threads.get(thread, ""), name=what, start=start, end=None)
+            TimelineSpan(worker=self.threads.get(thread, ""), name=what, start=start, end=None)
             for thread, (start, what) in self._paused.items()
         ]
 

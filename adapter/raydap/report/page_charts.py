@@ -6,7 +6,7 @@ from raydap.presentation.durations import duration
 from raydap.presentation.numbers import digits
 from raydap.presentation.short_text import shortened
 from raydap.report.page_elements import Html, clock, element, joined
-from raydap.report.records import Report, Series, Span, WorkerRecord
+from raydap.report.records import Report, Series, TimelineSpan, WorkerRecord
 
 WIDTH = 1100.0
 
@@ -125,7 +125,7 @@ def timeline(report: Report) -> Html | None:
         return None
     start = min(min(span.start for span in spans), report.started)
     end = report.ended or report.written
-    by_worker: dict[str, list[tuple[Span, bool]]] = {}
+    by_worker: dict[str, list[tuple[TimelineSpan, bool]]] = {}
     for each in report.timeline.tasks:
         by_worker.setdefault(each.worker, []).append((each, False))
     for each in report.timeline.pauses:
@@ -159,20 +159,22 @@ def _label(key: str, worker: WorkerRecord | None) -> str:
     return f"worker {key[:8]}" if worker is None else worker.label
 
 
-def _thinned(spans: list[tuple[Span, bool]], most: int) -> list[tuple[Span, bool]]:
+def _thinned(spans: list[tuple[TimelineSpan, bool]], most: int) -> list[tuple[TimelineSpan, bool]]:
     """Return the `most` longest tasks and stops. The others would hardly be visible."""
     if len(spans) <= most:
         return spans
     return sorted(spans, key=lambda each: (each[0].end or float("inf")) - each[0].start)[-most:]
 
 
-def _row(name: str, spans: Iterable[tuple[Span, bool]], top: float, x: Callable[[float], float], end: float) -> Html:
+def _row(
+    name: str, spans: Iterable[tuple[TimelineSpan, bool]], top: float, x: Callable[[float], float], end: float
+) -> Html:
     bars = [_bar(span, is_pause, top, x, end) for span, is_pause in sorted(spans, key=lambda each: each[1])]
     line = element("line", class_="row", x1=0.0, x2=WIDTH, y1=top + _ROW, y2=top + _ROW)
     return element("g", element("text", shortened(name, 22), x=4.0, y=top + 13), bars, line)
 
 
-def _bar(span: Span, is_pause: bool, top: float, x: Callable[[float], float], end: float) -> Html:
+def _bar(span: TimelineSpan, is_pause: bool, top: float, x: Callable[[float], float], end: float) -> Html:
     until = end if span.end is None else span.end
     width = max(x(until) - x(span.start), 2.0 if is_pause else 1.0)
     what = f"stopped ({span.name})" if is_pause else span.name

@@ -6,7 +6,7 @@ from linecache import getline
 from raydap.presentation.durations import duration
 from raydap.presentation.numbers import statistics
 from raydap.presentation.short_text import file_line, shortened
-from raydap.protocol.stack_messages import FoldedVariable, Location, StackNode, StackVariable, ValueGroup
+from raydap.protocol.stack_messages import CodeLocation, FoldedVariable, StackNode, StackVariable, ValueGroup
 from raydap.protocol.value_messages import Statistics
 from raydap.report.page_elements import Html, clock, count, element, joined
 from raydap.report.records import FrameRecord, LookRecord
@@ -29,7 +29,7 @@ def source_line(path: str, line: int) -> str:
     return getline(path, line).strip() if path.endswith(".py") else ""
 
 
-def place(location: Location) -> Html:
+def place(location: CodeLocation) -> Html:
     """Return the name of a function with its file and line. The tooltip contains the whole path."""
     where = file_line(location.path, location.line)
     return joined(location.name, " ", element("span", where, class_="soft", title=f"{location.path}:{location.line}"))

@@ -7,7 +7,7 @@ from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.labels import Row
 from raydap.cluster.dashboard.polls import PROCESS_POLLS, Poll
 from raydap.errors import ProblemError
-from raydap.report.records import Span
+from raydap.report.records import TimelineSpan
 
 FIRST_PAUSE_S, LAST_PAUSE_S = 1.0, 10.0
 """The shortest and the longest pause between two requests. A short program ends its cluster soon, so the first pauses
@@ -31,7 +31,7 @@ class RayTasks:
         self.problem = ""
         """Why the last request failed, as a sentence for the user; "" if it succeeded."""
         self._wants_events = wants_events
-        self._rows: dict[tuple[str, str], Span] = {}
+        self._rows: dict[tuple[str, str], TimelineSpan] = {}
 
     async def follow(self, dashboard: Dashboard, jobs: Callable[[], Collection[str]]) -> None:
         """Poll a dashboard until the task is cancelled. `jobs` returns the ids of the jobs that are watched now."""
@@ -64,7 +64,7 @@ class RayTasks:
         except ProblemError as error:
             self.problem = error.problem.text
 
-    def spans(self) -> list[Span]:
+    def spans(self) -> list[TimelineSpan]:
         """Return the tasks in the order of their starts."""
         return sorted(self._rows.values(), key=lambda span: span.start)
 
@@ -76,7 +76,7 @@ class RayTasks:
             return True
         if key not in self._rows and len(self._rows) >= MAX_TASKS:
             return False
-        self._rows[key] = Span(
+        self._rows[key] = TimelineSpan(
             worker=worker,
             name=str(row.get("name") or row.get("func_or_class_name") or "task"),
             start=start / 1000,

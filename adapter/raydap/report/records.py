@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec import UNSET, UnsetType
 
 from raydap.protocol.message_base import Message
-from raydap.protocol.stack_messages import Location, MergedStacks, StackNode, StackVariable, WorkerPlace
+from raydap.protocol.stack_messages import CodeLocation, MergedStacks, StackNode, StackVariable, WorkerPlace
 from raydap.protocol.value_messages import Statistics
 
 VERSION = 1
@@ -45,7 +45,7 @@ class WorkerRecord(Message, frozen=True):
 class FrameRecord(Message, frozen=True):
     """A frame of a stopped thread, with its local variables."""
 
-    location: Location
+    location: CodeLocation
     variables: tuple[StackVariable, ...]
     """The local variables, with their values as short texts."""
 
@@ -182,7 +182,7 @@ class ErrorRecord(Message, frozen=True):
     """The message of the first of these errors."""
     traceback: str
     """The traceback of the first one, in Python's format."""
-    location: Location | None
+    location: CodeLocation | None
     """Where it was raised; None if the stack could not be read."""
     passed: bool
     """Whether Ray passed the error on from a failed task or actor, which has an error of its own."""
@@ -209,7 +209,7 @@ class SampleRecord(Message, frozen=True):
     """The keys of the workers whose stack or place could not be read."""
 
 
-class Span(Message, frozen=True):
+class TimelineSpan(Message, frozen=True):
     """A task that a worker ran, or a stop of one of its threads."""
 
     worker: str
@@ -226,9 +226,9 @@ class Span(Message, frozen=True):
 class Timeline(Message, frozen=True):
     """The tasks and the stops of all workers. Only the first 20,000 of each are kept."""
 
-    tasks: tuple[Span, ...]
+    tasks: tuple[TimelineSpan, ...]
     """The tasks that Ray lists."""
-    pauses: tuple[Span, ...]
+    pauses: tuple[TimelineSpan, ...]
     """The stops of workers."""
     more: int
     """The number of tasks and stops that were not kept."""

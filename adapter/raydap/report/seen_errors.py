@@ -1,6 +1,6 @@
 """The errors that workers stopped for, grouped by type and place."""
 
-from raydap.protocol.stack_messages import Location
+from raydap.protocol.stack_messages import CodeLocation
 from raydap.report.known_workers import KnownWorkers
 from raydap.report.records import ErrorRecord, LookRecord
 from raydap.report.stop_looks import RaisedError
@@ -11,7 +11,7 @@ PASSED_ON = ("RayTaskError", "RayActorError", "ActorDiedError")
 
 
 class _Error:
-    def __init__(self, first: RaisedError, location: Location | None, time: float) -> None:
+    def __init__(self, first: RaisedError, location: CodeLocation | None, time: float) -> None:
         self.first = first
         self.location = location
         self.time = time
@@ -24,7 +24,7 @@ class SeenErrors:
     """The errors of one run. Errors of the same type that are raised at the same place are equal."""
 
     def __init__(self) -> None:
-        self._errors: dict[tuple[str, Location | None], _Error] = {}
+        self._errors: dict[tuple[str, CodeLocation | None], _Error] = {}
 
     def __len__(self) -> int:
         """Return the number of different errors."""

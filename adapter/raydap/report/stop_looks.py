@@ -8,7 +8,7 @@ from typing import Any
 from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import SessionError
 from raydap.protocol.stack_messages import (
-    Location,
+    CodeLocation,
     MergedStacks,
     Places,
     PlacesArguments,
@@ -117,9 +117,9 @@ def _result(asked: "asyncio.Future[Any]") -> Any:
     return None if asked.cancelled() or asked.exception() is not None else asked.result()
 
 
-def _location(frame: Location) -> Location:
+def _location(frame: CodeLocation) -> CodeLocation:
     """Return a location without the words that debugpy adds to the name of the frame that it shows first."""
-    return Location(name=frame.name.removesuffix(" (Current frame)"), path=frame.path, line=frame.line)
+    return CodeLocation(name=frame.name.removesuffix(" (Current frame)"), path=frame.path, line=frame.line)
 
 
 def _chain(node: StackNode) -> Iterator[FrameRecord]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from raydap import safe_output, steady_time
-from raydap.client.joining import Target
+from raydap.client.joining import SessionTarget
 from raydap.errors import ProblemError
 from raydap.presentation.safe_text import one_line
 from raydap.report.job_watch import JobEnd, JobWatch
@@ -35,7 +35,7 @@ class Reporting:
     """One run of the command."""
 
     watch: Watch
-    target: Target
+    target: SessionTarget
     files: ReportFiles
     ended: "asyncio.Future[int]"
     """Completes with the number of the signal that ends the command."""
@@ -54,7 +54,7 @@ class Reporting:
             job = await JobWatch.of(self.watch.job, self.target.dashboard)
         run = WatchedRun(self.watch, self._print_event, _echo)
         try:
-            if not await self._begin(run, self.target if job is None else Target(job.url)):
+            if not await self._begin(run, self.target if job is None else SessionTarget(job.url)):
                 return 128 + self.ended.result()
             self._print_event(f"Watching {self.watch.title}. Writing {self.files.page} every minute and at the end.")
             writing = asyncio.ensure_future(self._write_often(run))
@@ -77,7 +77,7 @@ class Reporting:
         self._print_event(f"{run.outcome.text} Report: {self.files.page}")
         return code
 
-    async def _begin(self, run: WatchedRun, target: Target) -> bool:
+    async def _begin(self, run: WatchedRun, target: SessionTarget) -> bool:
         """Begin the run; return False if a signal came first."""
         begun = asyncio.ensure_future(run.begin(target))
         ended = asyncio.ensure_future(_given(self.ended))

@@ -15,7 +15,7 @@ import msgspec
 from raydap import __version__, steady_time
 from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import SessionError
-from raydap.client.joining import Target
+from raydap.client.joining import SessionTarget
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.rest import Rest
 from raydap.errors import Code
@@ -88,7 +88,7 @@ class WatchedRun:
 
     # The session.
 
-    async def begin(self, target: Target) -> None:
+    async def begin(self, target: SessionTarget) -> None:
         """Find or make the session, start the program or attach to the job, and start the background tasks.
 
         Raises SessionError, and what joining.find raises.
@@ -351,7 +351,7 @@ class WatchedRun:
         )
 
 
-def _beginning(watch: Watch, target: Target) -> tuple[str, dict[str, Any]]:
+def _beginning(watch: Watch, target: SessionTarget) -> tuple[str, dict[str, Any]]:
     """Return the request that begins the session, and its arguments (docs/usage/arguments.md)."""
     where = {} if target.dashboard is None else {"dashboard": target.dashboard}
     if watch.launch is None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from raydap.client import joining
 from raydap.client.dap_connection import SessionError
-from raydap.client.joining import Target
+from raydap.client.joining import SessionTarget
 from raydap.terminal.live_session import LiveSession
 
 Specs = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -16,7 +16,7 @@ Specs = Mapping[str, Sequence[Mapping[str, Any]]]
 class WatchedSession(LiveSession):
     """A session that no other client uses, because a report would resume the stops of other clients."""
 
-    async def find(self, target: Target) -> None:
+    async def find(self, target: SessionTarget) -> None:
         """Make a session of this process, or connect to the hub that the user names.
 
         Raises SessionError if the hub already debugs for other clients, and what joining.find raises.

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from raydap import __version__
-from raydap.core.events import PausedWorker
+from raydap.core.events import ProcessInfo
 from raydap.protocol.types import WorkerKey
 from raydap.transport import unix
 
@@ -64,8 +64,8 @@ class Hello(msgspec.Struct, frozen=True):
     cluster: str = ""
     """With `nodes`: the URL of the cluster's dashboard, or its GCS as `host:port` if it has no dashboard."""
 
-    def row(self, over_relay_to: str = "") -> PausedWorker:
-        """Return the process as a PausedWorker.
+    def row(self, over_relay_to: str = "") -> ProcessInfo:
+        """Return the process as a ProcessInfo.
 
         `over_relay_to` is the id of the agent's node if only the relay reaches it. The key then contains the node,
         because two nodes can use the same process ids. A driver that has not joined a cluster does not report its node.
@@ -74,7 +74,7 @@ class Hello(msgspec.Struct, frozen=True):
         where = f" on {node_id}" if over_relay_to else ""
         key = self.worker_id or f"pid-{self.pid}{where}"
         parent = f"{self.parent}{where}" if self.parent.startswith("pid-") else self.parent
-        return PausedWorker(
+        return ProcessInfo(
             WorkerKey(key),
             self.node_ip,
             port=0,

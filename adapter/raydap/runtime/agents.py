@@ -17,7 +17,7 @@ from raydap.bounded_wait import wait_for
 from raydap.core.events import AgentCalled, AgentFound, AgentsEnded, AgentsExpected, AgentsSearched, Event
 from raydap.inworker.leftover_sockets import remove_if_ended
 from raydap.inworker.raydap_calls import CALL_PREFIX
-from raydap.private_listener import Listener
+from raydap.private_listener import SameUserListener
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import prepared_environment
 from raydap.runtime.agent_connections import HELLO_TIMEOUT_S, Hello, decode_hello, own_name, read_hello
@@ -71,7 +71,7 @@ class Agents:
         self._launched = False
         self._tasks = Tasks()
         self._waiting: dict[WorkerKey, socket.socket] = {}
-        self._listeners: list[Listener] = []
+        self._listeners: list[SameUserListener] = []
         self._reached: set[str] = set()
         self._asking = asyncio.Semaphore(AT_ONCE)
         self._known: set[str] = set()
@@ -119,7 +119,7 @@ class Agents:
         self._reached.add(folder)
         self._searching.add(folder)
         try:
-            self._listeners.append(Listener(os.path.join(folder, self._name), self._accepted))
+            self._listeners.append(SameUserListener(os.path.join(folder, self._name), self._accepted))
         except OSError as error:
             log.warning("raydap cannot listen for new processes in %s: %s", folder, error)
         # A process that began before raydap listened has its socket by now.

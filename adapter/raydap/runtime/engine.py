@@ -18,7 +18,7 @@ from raydap.cluster.agent_injection import AgentInjection
 from raydap.cluster.jobs.debuggee_job import DebuggeeJob
 from raydap.cluster.ray_cluster import RayCluster
 from raydap.cluster.relay.relay_client import ClusterAccess
-from raydap.cluster.source import FixedAddresses, Source
+from raydap.cluster.source import FixedAddresses, WorkerSource
 from raydap.core import effects
 from raydap.core import events as ev
 from raydap.core.bridge import Bridge
@@ -68,7 +68,7 @@ class Engine:
         self._dialer = WorkerDialer("auto" if hub_settings is None else hub_settings.relay, self._cluster_access)
         relay = None if self._dialer.mode == "never" else self._dialer.relay
         self._injection = AgentInjection(relay)
-        self._source: Source | None = None
+        self._source: WorkerSource | None = None
         self._source_tasks = Tasks()
         self._alive_watch: asyncio.Task[None] | None = None
         self._debuggee: Debuggee | None = None
@@ -270,7 +270,7 @@ class Engine:
         self._source_tasks.spawn(self._run_source(self._source))
         self._tasks.spawn(make_text(settings.tune_workers))
 
-    async def _run_source(self, source: Source) -> None:
+    async def _run_source(self, source: WorkerSource) -> None:
         """Run a source, and start it again after a failure, such as a lack of file descriptors."""
         while True:
             try:
@@ -289,7 +289,7 @@ class Engine:
         self._sockets, self._nodes = "", {}
         self._close_agents()
 
-    def _ask_source(self, ask: Callable[[Source], Coroutine[Any, Any, None]]) -> None:
+    def _ask_source(self, ask: Callable[[WorkerSource], Coroutine[Any, Any, None]]) -> None:
         if self._source is not None:
             self._source_tasks.spawn(ask(self._source))
 

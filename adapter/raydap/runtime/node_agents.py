@@ -9,7 +9,7 @@ import logging
 import socket
 from collections.abc import Callable, Mapping
 
-from raydap.cluster.relay.relay_client import Relay
+from raydap.cluster.relay.relay_client import RelayClient
 from raydap.tasks import Tasks
 from raydap.tcp_sockets import is_local_address
 
@@ -33,7 +33,7 @@ class NodeAgents:
 
     def __init__(
         self,
-        relay: Relay,
+        relay: RelayClient,
         name: str,
         everywhere: bool,
         on_found: Callable[[bytes, str], None],

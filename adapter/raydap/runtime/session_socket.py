@@ -10,7 +10,7 @@ import socket
 from collections.abc import Mapping
 from pathlib import Path
 
-from raydap.private_listener import Listener
+from raydap.private_listener import SameUserListener
 from raydap.runtime.clients import Clients
 from raydap.tasks import Tasks
 from raydap.transport import runtime_folder
@@ -27,7 +27,7 @@ class SessionSocket:
     def __init__(self, path: Path, clients: Clients) -> None:
         self._clients = clients
         self._tasks = Tasks()
-        self._listener = Listener(str(path), self._take)
+        self._listener = SameUserListener(str(path), self._take)
 
     @classmethod
     async def serve(cls, clients: Clients, environ: Mapping[str, str] = os.environ) -> "SessionSocket | None":

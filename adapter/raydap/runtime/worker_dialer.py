@@ -11,10 +11,10 @@ import msgspec
 
 from raydap.cluster.machine import outside_looks
 from raydap.cluster.machine.outside_looks import PY_SPY_TIMEOUT_S
-from raydap.cluster.relay.relay_client import ClusterAccess, Relay, RelayFailed
+from raydap.cluster.relay.relay_client import ClusterAccess, RelayClient, RelayFailed
 from raydap.cluster.survey import py_spy
 from raydap.core.effects import DialWorker, FindForkedWaits
-from raydap.core.events import ForkedWaits, PausedWorker
+from raydap.core.events import ForkedWaits, ProcessInfo
 from raydap.inworker import calls
 from raydap.runtime import agent_connections
 from raydap.tcp_sockets import is_local_address
@@ -45,7 +45,7 @@ class WorkerDialer:
         self, mode: Literal["auto", "always", "never"], cluster_access: Callable[[], Awaitable[ClusterAccess | None]]
     ) -> None:
         self.mode = mode
-        self.relay = Relay(cluster_access)
+        self.relay = RelayClient(cluster_access)
         self._relay_nodes: set[str] = set()
 
     async def dial(
@@ -87,7 +87,7 @@ class WorkerDialer:
         hello_timeout_s = agent_connections.HELLO_TIMEOUT_S if target.over_relay else QUICK_HELLO_TIMEOUT_S
         return await agent_connections.ask(lambda: self._dial_agent(target), question, timeout_s, hello_timeout_s)
 
-    async def sample_stack(self, worker: PausedWorker) -> str:
+    async def sample_stack(self, worker: ProcessInfo) -> str:
         """Return the stacks of all Python threads of a worker as JSON of `Stacks`.
 
         py-spy reads them on the worker's node. Raises OSError with a text for users.

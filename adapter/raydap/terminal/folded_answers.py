@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 
 from raydap import safe_files
-from raydap.client.joining import Target
+from raydap.client.joining import SessionTarget
 from raydap.errors import file_not_written
 from raydap.exit_codes import ExitCode
 from raydap.presentation import folded_tables, stack_pictures
@@ -27,7 +27,7 @@ MAX_MEMBERS = 1000
 
 
 async def stacks(
-    target: Target, select: str | None, has_locals: bool, as_json: bool, folded: bool, svg: str | None
+    target: SessionTarget, select: str | None, has_locals: bool, as_json: bool, folded: bool, svg: str | None
 ) -> int:
     """Print the stacks of all workers, or of the set `select`, as one tree. Return the exit code.
 
@@ -52,7 +52,7 @@ async def stacks(
     return ExitCode.DONE if found.root.count else ExitCode.NO_WORKER
 
 
-async def evaluate(target: Target, expression: str, select: str | None, timeout_s: float, as_json: bool) -> int:
+async def evaluate(target: SessionTarget, expression: str, select: str | None, timeout_s: float, as_json: bool) -> int:
     """Print the value of an expression in all workers that can evaluate it. Return the exit code.
 
     `timeout_s` limits the evaluation in each thread. Raises what `looking` raises, and SessionError.
@@ -64,7 +64,7 @@ async def evaluate(target: Target, expression: str, select: str | None, timeout_
         return _show(live, select, found, found.groups, folded_tables.of_evaluations(found), as_json)
 
 
-async def compare(target: Target, expression: str, select: str | None, timeout_s: float, as_json: bool) -> int:
+async def compare(target: SessionTarget, expression: str, select: str | None, timeout_s: float, as_json: bool) -> int:
     """Print how the values of an expression, which can be of any size, differ between workers. Return the exit code.
 
     Raises what `looking` raises, and SessionError.

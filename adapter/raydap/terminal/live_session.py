@@ -12,7 +12,7 @@ import msgspec
 from raydap import safe_output
 from raydap.client import joining
 from raydap.client.dap_connection import ConnectionEnded
-from raydap.client.joining import Session, Target
+from raydap.client.joining import JoinedSession, SessionTarget
 from raydap.cluster.dashboard import dashboard_address
 from raydap.protocol.message_base import Arguments, Message
 from raydap.protocol.raydap_messages import WorkerEntry, WorkerList
@@ -59,9 +59,9 @@ class LiveSession:
         """The dashboard of the cluster, once the session has begun; "" if there is none."""
         self.on_event: Callable[[str, Any], None] = lambda name, body: None
         """Called with the name and the body of each event, after this object has been updated."""
-        self.session: Session
+        self.session: JoinedSession
 
-    async def find(self, target: Target) -> None:
+    async def find(self, target: SessionTarget) -> None:
         """Find the session that the user means. Raises what joining.find raises."""
         with self.progress.during("looking for the session"):
             self.session = await joining.find(target, self._take_event, self._gone)
@@ -169,7 +169,7 @@ def _chosen_by(environ: Mapping[str, str]) -> str:
 
 
 @asynccontextmanager
-async def looking(target: Target, progress: Progress | None = None) -> AsyncIterator[LiveSession]:
+async def looking(target: SessionTarget, progress: Progress | None = None) -> AsyncIterator[LiveSession]:
     """Take part in a session to inspect a cluster, and leave the session at the end.
 
     A session of this program's own attaches to no worker by itself. `progress` shows long waits; without it, they are

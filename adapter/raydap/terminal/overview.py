@@ -14,7 +14,7 @@ from rich.text import Text
 
 from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import SessionError
-from raydap.client.joining import Target
+from raydap.client.joining import SessionTarget
 from raydap.cluster.dashboard import dashboard_address
 from raydap.errors import ProblemError
 from raydap.hub import machine_status
@@ -25,7 +25,7 @@ from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.terminal import process_list, screen, status_lines
 from raydap.terminal.legacy_listing import LegacyListing
 from raydap.terminal.live_session import looking
-from raydap.terminal.process_list import PDB, Row
+from raydap.terminal.process_list import PDB, ProcessRow
 from raydap.terminal.progress import Progress
 
 PLACES_TIMEOUT_S = 5.0
@@ -50,7 +50,7 @@ class Overview:
 
     found: MachineStatus
     """The hubs, sessions and clusters."""
-    waiting: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+    waiting: Mapping[str, Sequence[ProcessRow]] = field(default_factory=dict)
     """The workers of each cluster that do not run, by the cluster's dashboard."""
 
 
@@ -73,15 +73,15 @@ async def look(environ: Mapping[str, str]) -> Overview:
     return Overview(found, {cluster.dashboard: found for cluster, found in zip(asked, rows, strict=True)})
 
 
-async def _waiting(cluster: ClusterStatus, environ: Mapping[str, str]) -> list[Row]:
+async def _waiting(cluster: ClusterStatus, environ: Mapping[str, str]) -> list[ProcessRow]:
     """Return the workers that do not run: first the list of a session, then workers that only the dashboard reports."""
-    rows: list[Row] = []
+    rows: list[ProcessRow] = []
     with suppress(ProblemError, SessionError, TokenError, OSError, asyncio.TimeoutError):
         rows = await wait_for(_with_places(cluster.dashboard, environ), PLACES_TIMEOUT_S)
     return merged(rows, cluster.paused or ())
 
 
-def merged(rows: Iterable[Row], paused: Iterable[PausedStatus]) -> list[Row]:
+def merged(rows: Iterable[ProcessRow], paused: Iterable[PausedStatus]) -> list[ProcessRow]:
     """Return the rows, and further rows for the paused workers that are not among them.
 
     The row of a stuck worker has no place, but a problem.
@@ -92,11 +92,11 @@ def merged(rows: Iterable[Row], paused: Iterable[PausedStatus]) -> list[Row]:
     return kept + [_row(worker, stuck.get(worker.worker, "")) for worker in paused if worker.worker not in known]
 
 
-def _with_problem(row: Row, problem: str) -> Row:
-    return Row(msgspec.structs.replace(row.entry, problem=problem), None)
+def _with_problem(row: ProcessRow, problem: str) -> ProcessRow:
+    return ProcessRow(msgspec.structs.replace(row.entry, problem=problem), None)
 
 
-def _row(worker: PausedStatus, problem: str) -> Row:
+def _row(worker: PausedStatus, problem: str) -> ProcessRow:
     entry = WorkerEntry(
         key=worker.worker,
         name=worker.name,
@@ -117,15 +117,15 @@ def _row(worker: PausedStatus, problem: str) -> Row:
         threads=(),
         problem=problem,
     )
-    return Row(entry, None)
+    return ProcessRow(entry, None)
 
 
-async def _with_places(dashboard: str, environ: Mapping[str, str]) -> list[Row]:
+async def _with_places(dashboard: str, environ: Mapping[str, str]) -> list[ProcessRow]:
     """Return the workers that do not run, as a session reports them. Raises what live_session.looking raises."""
     legacy = LegacyListing(environ)
     try:
         # The caller shows progress already.
-        async with looking(Target(dashboard), Progress()) as live:
+        async with looking(SessionTarget(dashboard), Progress()) as live:
             legacy.follow(live)
             await live.wait_listed()
             with suppress(asyncio.TimeoutError):
@@ -178,7 +178,7 @@ def _section(title: str, lines: Iterable[str], console: Console) -> None:
         _print_indented(Text(line), 2, console)
 
 
-def _write_cluster(cluster: ClusterStatus, rows: Sequence[Row], console: Console) -> None:
+def _write_cluster(cluster: ClusterStatus, rows: Sequence[ProcessRow], console: Console) -> None:
     _print_indented(Text(status_lines.cluster_line(cluster)), 2, console)
     if cluster.problem is not None:
         _print_indented(Text(one_line(cluster.problem), "yellow"), 4, console)

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import ConnectionEnded, SessionError
-from raydap.client.joining import Target
+from raydap.client.joining import SessionTarget
 from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
 from raydap.core.workers import forked_waits
 from raydap.exit_codes import ExitCode
@@ -23,7 +23,7 @@ from raydap.presentation.durations import whole_seconds
 from raydap.presentation.safe_text import one_line
 from raydap.presentation.short_text import file_line, function_line
 from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers, WorkerEntry
-from raydap.protocol.stack_messages import Location, Places, PlacesArguments, WaitingChild, WorkerPlace
+from raydap.protocol.stack_messages import CodeLocation, Places, PlacesArguments, WaitingChild, WorkerPlace
 from raydap.terminal import screen
 from raydap.terminal.legacy_listing import LegacyListing
 from raydap.terminal.live_session import LiveSession, is_idle, looking
@@ -58,7 +58,7 @@ STATES = {
 """The states in the order of the list, with their styles."""
 
 
-class Row(msgspec.Struct, frozen=True):
+class ProcessRow(msgspec.Struct, frozen=True):
     """A worker, or a breakpoint of Ray's old debugger where a worker waits."""
 
     entry: WorkerEntry
@@ -151,7 +151,7 @@ class Row(msgspec.Struct, frozen=True):
         return {**row, **of_pdb, "pdb": {key: getattr(found, key) for key in keys}}
 
 
-def _at_breakpoint(location: Location) -> str:
+def _at_breakpoint(location: CodeLocation) -> str:
     return f"at breakpoint() in {function_line(location.name, location.path, location.line)}"
 
 
@@ -168,7 +168,7 @@ def pdb_age(found: LegacyBreakpoint) -> float:
     return max(0.0, time.time() - found.since)
 
 
-async def show(target: Target, select: str | None, include_idle: bool, as_json: bool, watch: bool) -> int:
+async def show(target: SessionTarget, select: str | None, include_idle: bool, as_json: bool, watch: bool) -> int:
     """Print the list, once or until the user ends it. Return the exit code.
 
     `include_idle` includes idle workers. Raises what `looking` raises, and SessionError.
@@ -258,7 +258,7 @@ async def look(
     include_idle: bool,
     seen: Seen,
     legacy_timeout_s: float = 0.0,
-) -> list[Row]:
+) -> list[ProcessRow]:
     """Return the rows of the list, sorted, and renew `seen`. Raises SessionError.
 
     `select` is the set to list. `include_idle` includes idle workers. `legacy_timeout_s` limits the wait for the first
@@ -290,28 +290,28 @@ async def look(
         waiting.setdefault(each.worker, []).append(each)
     rows = []
     for key, entry in entries.items():
-        of_pdb = [Row(entry, seen.places[key], each, pdb_age(each)) for each in waiting.get(key, [])]
-        own = Row(entry, seen.places[key], age=live.age(entry))
+        of_pdb = [ProcessRow(entry, seen.places[key], each, pdb_age(each)) for each in waiting.get(key, [])]
+        own = ProcessRow(entry, seen.places[key], age=live.age(entry))
         # The row of the session is left out if it shows only that the worker runs.
         rows += of_pdb if of_pdb and own.state in ("alive", "running") else [own, *of_pdb]
     rows += [_of_child(entries[each.parent], each) for each in seen.children if each.parent in entries]
     return sorted((row for row in rows if include_idle or not row.is_idle), key=_order)
 
 
-def _of_child(parent: WorkerEntry, child: WaitingChild) -> Row:
+def _of_child(parent: WorkerEntry, child: WaitingChild) -> ProcessRow:
     entry = forked_waits.entry(parent, child.pid)
     text = _at_breakpoint(child.location)
-    return Row(entry, WorkerPlace(worker=entry.key, label=entry.label, text=text, location=child.location))
+    return ProcessRow(entry, WorkerPlace(worker=entry.key, label=entry.label, text=text, location=child.location))
 
 
-def _order(row: Row) -> tuple[object, ...]:
+def _order(row: ProcessRow) -> tuple[object, ...]:
     entry, rank = row.entry, None if row.place is None else row.place.rank
     states = list(STATES)
     state = states.index(row.state) if row.state in states else len(states)
     return state, entry.job, entry.actor or entry.label, rank if isinstance(rank, int) else -1, entry.pid
 
 
-def as_table(rows: Iterable[Row], width: int, marked: str | None = None) -> Table:
+def as_table(rows: Iterable[ProcessRow], width: int, marked: str | None = None) -> Table:
     """Return the table of the rows.
 
     `width` is the terminal's, in columns. `marked` is the key of the worker that the user looks at.

@@ -2,7 +2,7 @@
 
 from rich.text import Text
 
-from raydap.client.joining import Target
+from raydap.client.joining import SessionTarget
 from raydap.exit_codes import ExitCode
 from raydap.protocol.wait_messages import WaitGraph, WaitsArguments
 from raydap.terminal import screen
@@ -17,7 +17,7 @@ _COLOURS = {
 }
 
 
-async def show(target: Target, select: str | None, as_json: bool) -> int:
+async def show(target: SessionTarget, select: str | None, as_json: bool) -> int:
     """Print the tree of waits. Return the exit code: DEADLOCK if there is a deadlock.
 
     Raises what `looking` raises, and SessionError.

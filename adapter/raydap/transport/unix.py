@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from raydap.bounded_wait import wait_for
 from raydap.inworker.private_folders import safe_parent
-from raydap.private_listener import PATH_LIMIT, Listener, check_user
+from raydap.private_listener import PATH_LIMIT, SameUserListener, check_user
 
 LINE_LIMIT = 4096
 """A line must be shorter than this, in bytes, without its line break."""
@@ -92,7 +92,7 @@ async def _within(timeout_s: float, reading: Awaitable[bytes]) -> bytes:
         raise TimeoutError(f"no data came within {timeout_s:g} s") from None
 
 
-class PrivateListener(Listener):
+class PrivateListener(SameUserListener):
     """A listener in a new folder that no other user can enter. `close` removes the folder with all its files."""
 
     def __init__(self, name: str, on_connection: Callable[[socket.socket], None]) -> None:

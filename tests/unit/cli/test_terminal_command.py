@@ -9,7 +9,7 @@ import pytest
 
 from raydap.cli import terminal_command
 from raydap.client.dap_connection import SessionError
-from raydap.client.joining import Target
+from raydap.client.joining import SessionTarget
 from raydap.errors import Code, Problem, ProblemError
 from raydap.hub.hub_token import TokenError
 
@@ -65,7 +65,7 @@ def test_text_that_is_no_text_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_hub_knows_its_cluster() -> None:
-    assert terminal_command.target("http://h:1", None, None, None) == Target("http://h:1")
-    assert terminal_command.target(None, "ws://h:1", "file", "ca") == Target(None, "ws://h:1", "file", "ca")
+    assert terminal_command.target("http://h:1", None, None, None) == SessionTarget("http://h:1")
+    assert terminal_command.target(None, "ws://h:1", "file", "ca") == SessionTarget(None, "ws://h:1", "file", "ca")
     with pytest.raises(click.UsageError, match="cannot be combined"):
         terminal_command.target("http://h:1", "ws://h:1", None, None)

@@ -11,7 +11,7 @@ import pytest
 
 from raydap.client import joining, session_connections
 from raydap.client.dap_connection import ConnectionEnded, RequestRefused, SessionError
-from raydap.client.joining import Session, Target, is_same_cluster
+from raydap.client.joining import JoinedSession, SessionTarget, is_same_cluster
 from raydap.cluster.dashboard import dashboard_address
 from raydap.errors import Code, Problem, ProblemError
 from raydap.hub import connection_file, hub_address
@@ -89,12 +89,14 @@ def there_are(sessions: dict[str, FakeSession]) -> Iterator[None]:
 
 
 def find(
-    sessions: dict[str, FakeSession], target: Target | None = None, environ: dict[str, str] | None = None
-) -> Session:
+    sessions: dict[str, FakeSession], target: SessionTarget | None = None, environ: dict[str, str] | None = None
+) -> JoinedSession:
     """Return the chosen session, and check that all others were closed."""
     environ = {"XDG_RUNTIME_DIR": os.environ["XDG_RUNTIME_DIR"], **(environ or {})}
     with there_are(sessions):
-        chosen = asyncio.run(joining.find(target or Target(), lambda name, body: None, lambda reason: None, environ))
+        chosen = asyncio.run(
+            joining.find(target or SessionTarget(), lambda name, body: None, lambda reason: None, environ)
+        )
     names = [joining._shown(name) for name, one in sessions.items() if one.is_open]
     assert names == ([] if chosen.kind == "own" else [chosen.name])
     return chosen
@@ -136,9 +138,9 @@ def test_an_editor_that_debugs_nothing_yet_is_not() -> None:
 def test_among_several_the_first_that_debugs_this_cluster() -> None:
     sessions = {EDITOR: FakeSession(THERE), OTHER: FakeSession(HERE), "ws://127.0.0.1:1/dap": FakeSession(HERE)}
     assert find(sessions).name == "the session of the process 17"
-    assert find(sessions, Target(dashboard=HERE)).name == "the session of the process 18"
-    assert find(sessions, Target(dashboard="localhost:8265")).name == "the session of the process 18"
-    assert find(sessions, Target(dashboard="http://10.0.0.9:8265")).kind == "own"
+    assert find(sessions, SessionTarget(dashboard=HERE)).name == "the session of the process 18"
+    assert find(sessions, SessionTarget(dashboard="localhost:8265")).name == "the session of the process 18"
+    assert find(sessions, SessionTarget(dashboard="http://10.0.0.9:8265")).kind == "own"
 
 
 @pytest.mark.parametrize("variable", ["RAY_API_SERVER_ADDRESS", "RAY_ADDRESS"])
@@ -147,7 +149,7 @@ def test_a_variable_of_ray_names_the_cluster(variable: str) -> None:
     sessions = {EDITOR: FakeSession(THERE), OTHER: FakeSession(HERE)}
     assert find(sessions, environ={variable: HERE}).name == "the session of the process 18"
     assert find(sessions, environ={variable: "http://10.0.0.2:8265"}).kind == "own"
-    assert find(sessions, Target(dashboard=THERE), {variable: HERE}).name == "the session of the process 17"
+    assert find(sessions, SessionTarget(dashboard=THERE), {variable: HERE}).name == "the session of the process 17"
     assert find({hub(4711): FakeSession()}, environ={variable: HERE}).kind == "own"
     waiting = hub(4712, HERE)
     assert find({waiting: FakeSession()}, environ={variable: HERE}).name == f"the hub at {waiting}"
@@ -156,7 +158,7 @@ def test_a_variable_of_ray_names_the_cluster(variable: str) -> None:
 def test_the_name_of_ray_itself_leads_to_the_dashboard(monkeypatch: pytest.MonkeyPatch) -> None:
     async def resolve(dashboard: Any, environ: Any) -> Any:
         assert (dashboard, environ["RAY_ADDRESS"]) == (None, "10.0.0.1:6379")
-        return dashboard_address.Location(THERE)
+        return dashboard_address.DashboardLocation(THERE)
 
     monkeypatch.setattr(dashboard_address, "resolve", resolve)
     sessions = {EDITOR: FakeSession(HERE), OTHER: FakeSession(THERE)}
@@ -195,7 +197,7 @@ def test_events_of_sessions_that_are_not_taken_go_nowhere() -> None:
     heard: list[str] = []
     ended = FakeSession(fault="ends")
     with there_are({OTHER: ended, EDITOR: FakeSession(HERE)}):
-        asyncio.run(joining.find(Target(), lambda name, body: None, heard.append, {}))
+        asyncio.run(joining.find(SessionTarget(), lambda name, body: None, heard.append, {}))
     assert heard == []
 
 
@@ -205,15 +207,15 @@ def test_a_hub_that_waits_is_taken_if_no_session_debugs_the_cluster() -> None:
     assert find({waiting: FakeSession()}).is_active is False
     assert find({waiting: FakeSession(), EDITOR: FakeSession(HERE)}).kind == "editor"
     # It is not known which cluster the hub would debug.
-    assert find({waiting: FakeSession()}, Target(dashboard=HERE)).kind == "own"
+    assert find({waiting: FakeSession()}, SessionTarget(dashboard=HERE)).kind == "own"
 
 
 def test_a_hub_waits_for_its_own_cluster() -> None:
     here, there = hub(4711, HERE), hub(4712, THERE)
     sessions = {here: FakeSession(), there: FakeSession()}
     assert find(sessions).name == f"the hub at {here}"
-    assert find(sessions, Target(dashboard=THERE)).name == f"the hub at {there}"
-    assert find(sessions, Target(dashboard="10.0.0.1:8266")).kind == "own"
+    assert find(sessions, SessionTarget(dashboard=THERE)).name == f"the hub at {there}"
+    assert find(sessions, SessionTarget(dashboard="10.0.0.1:8266")).kind == "own"
     # Its connection file no longer exists.
     assert find({"ws://127.0.0.1:9/dap": FakeSession()}).kind == "own"
 
@@ -233,10 +235,12 @@ def test_a_session_that_cannot_be_used_is_passed_over(fault: Any) -> None:
     assert find({EDITOR: FakeSession(HERE, fault), OTHER: FakeSession(HERE)}).name == "the session of the process 18"
 
 
-NAMED = Target(url="tcp://127.0.0.1:4711")
+NAMED = SessionTarget(url="tcp://127.0.0.1:4711")
 
 
-def find_named(session: FakeSession, target: Target = NAMED, environ: dict[str, str] | None = None) -> Session:
+def find_named(
+    session: FakeSession, target: SessionTarget = NAMED, environ: dict[str, str] | None = None
+) -> JoinedSession:
     async def dial(address: Any, token: Any, authority: Any, *callbacks: Any) -> Any:
         assert authority == target.authority
         return await session.connect(*callbacks)
@@ -251,11 +255,11 @@ def test_a_hub_that_is_named_is_the_only_choice(tmp_path: Path) -> None:
     chosen = find_named(FakeSession(HERE))
     assert (chosen.kind, chosen.name, chosen.token) == ("hub", "the hub at tcp://127.0.0.1:4711", "open-sesame")
     # The WebSocket handshake has already shown the token.
-    assert find_named(FakeSession(), Target(url="127.0.0.1:4711", authority="ca.pem")).token is None
+    assert find_named(FakeSession(), SessionTarget(url="127.0.0.1:4711", authority="ca.pem")).token is None
     file = tmp_path / "token"
     file.write_text("from-a-file\n")
     file.chmod(0o600)
-    assert find_named(FakeSession(), Target(url=NAMED.url, token_file=str(file))).token == "from-a-file"
+    assert find_named(FakeSession(), SessionTarget(url=NAMED.url, token_file=str(file))).token == "from-a-file"
 
 
 @pytest.mark.parametrize(
@@ -277,9 +281,9 @@ def test_a_named_hub_that_cannot_be_used_is_an_error(fault: Any, expected: type[
 
 def test_a_wrong_url_and_a_missing_token_file_are_errors(tmp_path: Path) -> None:
     with pytest.raises(ProblemError):
-        find_named(FakeSession(), Target(url="ftp://h:1"))
+        find_named(FakeSession(), SessionTarget(url="ftp://h:1"))
     with pytest.raises(TokenError):
-        find_named(FakeSession(), Target(url=NAMED.url, token_file=str(tmp_path / "none")))
+        find_named(FakeSession(), SessionTarget(url=NAMED.url, token_file=str(tmp_path / "none")))
 
 
 class Beginning(FakeSession):
@@ -310,7 +314,7 @@ class Beginning(FakeSession):
 
 def begin(played: Beginning, token: str | None = None) -> None:
     async def run() -> None:
-        session = Session("hub", "a hub", lambda name, body: None, lambda reason: None)
+        session = JoinedSession("hub", "a hub", lambda name, body: None, lambda reason: None)
         session.token = token
         await session.connection.open(played.connect)
 

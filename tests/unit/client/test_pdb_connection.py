@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from raydap.client import pdb_connection
 from raydap.client.pdb_connection import NotReached, PdbConnection
 from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
-from raydap.cluster.relay.relay_client import Relay, RelayFailed
+from raydap.cluster.relay.relay_client import RelayClient, RelayFailed
 from raydap.inworker import safe_pdb
 from raydap.protocol.types import WorkerKey
 
@@ -178,7 +178,7 @@ def waiting(node: str, host: str, port: int, external: bool) -> LegacyBreakpoint
 
 def dial(found: LegacyBreakpoint, relay: FakeRelay) -> None:
     async def run() -> None:
-        (await pdb_connection.dial(found, cast(Relay, relay))).close()
+        (await pdb_connection.dial(found, cast(RelayClient, relay))).close()
 
     asyncio.run(run())
 

@@ -9,7 +9,7 @@ from raydap.core.events import (
     Event,
     JobsListed,
     NodesAlive,
-    PausedWorker,
+    ProcessInfo,
 )
 from raydap.core.settings import AttachSettings
 from raydap.protocol.types import WorkerKey
@@ -17,7 +17,7 @@ from unit.cluster.fake_dashboard import FakeDashboard
 
 WAIT = 20.0
 FAST = Timing(search_s=0.0, outage_grace_s=0.0, scale=0.001)
-PAUSED = PausedWorker(WorkerKey("ab" * 28), "10.0.0.7", 40001, 4321, "10.0.0.7", "cd" * 28, "WORKER")
+PAUSED = ProcessInfo(WorkerKey("ab" * 28), "10.0.0.7", 40001, 4321, "10.0.0.7", "cd" * 28, "WORKER")
 LeftOut = tuple[type[Event], ...]
 
 

@@ -14,7 +14,7 @@ from raydap.cluster.agent_injection import AgentInjection
 from raydap.cluster.injection import gdb_injection, injection_script, remote_exec
 from raydap.cluster.injection.gdb_injection import InjectionFailed
 from raydap.core.effects import InjectAgent
-from raydap.core.events import PausedWorker
+from raydap.core.events import ProcessInfo
 from raydap.protocol.types import WorkerKey
 
 
@@ -45,7 +45,7 @@ class Ways:
 
     def start(self, actor: bool, local: bool, relay: bool = True) -> str:
         it = AgentInjection(self if relay else None)  # type: ignore[arg-type]
-        row = PausedWorker(WorkerKey("w1"), "127.0.0.1" if local else "192.0.2.1", 0, 7, "10.0.0.1", "n1")
+        row = ProcessInfo(WorkerKey("w1"), "127.0.0.1" if local else "192.0.2.1", 0, 7, "10.0.0.1", "n1")
         return asyncio.run(it.start(InjectAgent(row, actor, True)))
 
 

@@ -11,14 +11,14 @@ from aiohttp import web
 
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.rest import Rest
-from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.core.events import ProcessInfo, WorkerLabel
 from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.types import WorkerKey
 from unit.cluster.fake_dashboard import WORKER, FakeDashboard, listing, text
 
 T = TypeVar("T")
 
-PAUSED = PausedWorker(WorkerKey("ab" * 28), "10.0.0.7", 40001, 4321, "10.0.0.7", "cd" * 28, "WORKER")
+PAUSED = ProcessInfo(WorkerKey("ab" * 28), "10.0.0.7", 40001, 4321, "10.0.0.7", "cd" * 28, "WORKER")
 
 
 def ask(

@@ -9,7 +9,7 @@ import pytest
 
 from raydap import tcp_sockets
 from raydap.cluster.dashboard import dashboard_address
-from raydap.cluster.dashboard.dashboard_address import DEFAULT_URL, Location, resolve
+from raydap.cluster.dashboard.dashboard_address import DEFAULT_URL, DashboardLocation, resolve
 from raydap.cluster.ray_process.ray_query import QueryFailed
 from raydap.errors import Code, Problem, ProblemError
 from raydap.tcp_sockets import TcpSocket
@@ -40,7 +40,7 @@ def ray(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
     return fake
 
 
-def where(dashboard: str | None, **environ: str) -> Location:
+def where(dashboard: str | None, **environ: str) -> DashboardLocation:
     return asyncio.run(resolve(dashboard, environ))
 
 
@@ -60,7 +60,7 @@ def problem(dashboard: str | None, **environ: str) -> Problem:
     ],
 )
 def test_a_url_is_used_unchanged(ray: FakeRay, given: str, url: str) -> None:
-    assert where(given) == Location(url)
+    assert where(given) == DashboardLocation(url)
     assert ray.questions == []
 
 
@@ -76,7 +76,7 @@ def test_the_argument_the_variables_and_the_local_cluster_come_in_this_order(ray
 
 @pytest.mark.parametrize("given", ["head:6379", "10.0.0.1:6379", "[::1]:6379", "ray://head:10001"])
 def test_a_ray_address_is_ray_s_to_answer(ray: FakeRay, given: str) -> None:
-    assert where(given) == Location("http://10.0.0.1:8265")
+    assert where(given) == DashboardLocation("http://10.0.0.1:8265")
     assert ray.questions == [{"address": given, "launched": ""}]
 
 
@@ -98,7 +98,7 @@ def test_a_launched_program_without_a_cluster_has_joined_none_yet(ray: FakeRay) 
 def test_without_any_cluster_ray_s_default_is_guessed(ray: FakeRay, monkeypatch: pytest.MonkeyPatch) -> None:
     ray.answer = {"clusters": []}
     monkeypatch.setattr(tcp_sockets, "read", lambda: None)
-    assert where(None) == Location(DEFAULT_URL, guessed=True)
+    assert where(None) == DashboardLocation(DEFAULT_URL, guessed=True)
 
 
 def listens(monkeypatch: pytest.MonkeyPatch, uid: int) -> None:
@@ -116,7 +116,7 @@ def test_the_default_is_not_guessed_where_another_user_listens(ray: FakeRay, mon
     found = problem(None)
     assert found.code is Code.CLUSTER_NOT_NAMED
     assert found.text.endswith(f'to use it, name it: "dashboard": "{DEFAULT_URL}".')
-    assert where(DEFAULT_URL) == Location(DEFAULT_URL)
+    assert where(DEFAULT_URL) == DashboardLocation(DEFAULT_URL)
 
 
 def test_clusters_that_are_not_certainly_meant_are_listed_by_their_dashboards(monkeypatch: pytest.MonkeyPatch) -> None:

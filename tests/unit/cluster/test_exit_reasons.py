@@ -18,7 +18,7 @@ from raydap.core.events import (
     JobsEnded,
     JobsListed,
     NodesAlive,
-    PausedWorker,
+    ProcessInfo,
     WorkerLabel,
     WorkersEnded,
     WorkersLabelled,
@@ -129,7 +129,7 @@ def test_rows_that_are_odd_cost_one_lookup_only(caplog: pytest.LogCaptureFixture
         label = Dashboard.labels
         failures = [TypeError("odd")]
 
-        async def labels(dashboard: Dashboard, workers: Iterable[PausedWorker]) -> dict[WorkerKey, WorkerLabel]:
+        async def labels(dashboard: Dashboard, workers: Iterable[ProcessInfo]) -> dict[WorkerKey, WorkerLabel]:
             if failures:
                 raise failures.pop()
             return await label(dashboard, workers)

@@ -3,11 +3,11 @@
 import asyncio
 
 from raydap.cluster.source import FixedAddresses
-from raydap.core.events import DiscoveryReady, Event, PausedWorker, WorkersAlive, WorkersPaused
+from raydap.core.events import DiscoveryReady, Event, ProcessInfo, WorkersAlive, WorkersPaused
 from raydap.protocol.types import WorkerKey
 
 
-def workers(*addresses: str) -> tuple[PausedWorker, ...]:
+def workers(*addresses: str) -> tuple[ProcessInfo, ...]:
     """Run the source to its end with all questions that it can get; return the workers that it reports."""
     events: list[Event] = []
 
@@ -32,8 +32,8 @@ def workers(*addresses: str) -> tuple[PausedWorker, ...]:
 
 def test_each_address_is_reported_once_in_order() -> None:
     assert workers("b:2", "a:1", "b:2") == (
-        PausedWorker(WorkerKey("b:2"), "b", 2, node="b", worker_type="TARGET"),
-        PausedWorker(WorkerKey("a:1"), "a", 1, node="a", worker_type="TARGET"),
+        ProcessInfo(WorkerKey("b:2"), "b", 2, node="b", worker_type="TARGET"),
+        ProcessInfo(WorkerKey("a:1"), "a", 1, node="a", worker_type="TARGET"),
     )
 
 

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from raydap.cluster.dashboard.labels import label
-from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.core.events import ProcessInfo, WorkerLabel
 from raydap.protocol.types import WorkerKey
 
-WORKER = PausedWorker(WorkerKey("w1"), "10.0.0.7", 1, pid=7, node_id="n1")
-DRIVER = PausedWorker(WorkerKey("02000000" + "f" * 48), "10.0.0.7", 2, worker_type="DRIVER")
+WORKER = ProcessInfo(WorkerKey("w1"), "10.0.0.7", 1, pid=7, node_id="n1")
+DRIVER = ProcessInfo(WorkerKey("02000000" + "f" * 48), "10.0.0.7", 2, worker_type="DRIVER")
 
 
 def task(function: str, actor: str | None = None, **more: Any) -> dict[str, Any]:
@@ -127,13 +127,13 @@ def test_a_driver_of_an_unknown_job_still_has_its_job_id() -> None:
 
 
 def test_explicit_targets_have_no_label() -> None:
-    target = PausedWorker(WorkerKey("h:1"), "h", 1, worker_type="TARGET")
+    target = ProcessInfo(WorkerKey("h:1"), "h", 1, worker_type="TARGET")
     assert label([target], [], [], []) == {}
 
 
 def test_a_driver_with_an_agent_is_known_by_its_process() -> None:
     """Its agent called before Ray gave the driver an id."""
-    driver = PausedWorker(WorkerKey("pid-4711"), "head", 0, pid=4711, worker_type="DRIVER", agent="/sockets/d")
+    driver = ProcessInfo(WorkerKey("pid-4711"), "head", 0, pid=4711, worker_type="DRIVER", agent="/sockets/d")
     jobs: list[dict[str, Any]] = [
         {"job_id": "01000000", "entrypoint": "python old.py", "status": "SUCCEEDED", "driver_info": {"pid": "4711"}},
         {"job_id": "02000000", "entrypoint": "python train.py", "status": "RUNNING", "driver_info": {"pid": "4711"}},

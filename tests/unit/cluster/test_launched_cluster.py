@@ -8,7 +8,7 @@ import pytest
 
 from raydap.cluster import ray_cluster
 from raydap.cluster.dashboard import dashboard_address
-from raydap.cluster.dashboard.dashboard_address import Location
+from raydap.cluster.dashboard.dashboard_address import DashboardLocation
 from raydap.core.events import (
     DiscoveryFailed,
     DiscoveryReady,
@@ -27,11 +27,11 @@ def test_a_patient_source_moves_to_the_cluster_that_the_program_brings(monkeypat
             places: Iterator[str | None] = iter([old.url, None, new.url])
             last = new.url
 
-            async def resolve(*_: object) -> Location:
+            async def resolve(*_: object) -> DashboardLocation:
                 place = next(places, last)
                 if place is None:
                     raise ProblemError(Problem(Code.NO_CLUSTER, "It is just starting."))
-                return Location(place)
+                return DashboardLocation(place)
 
             monkeypatch.setattr(ray_cluster, "resolve", resolve)
             new.answers["/api/v0/workers"] = listing([WORKER])
@@ -50,9 +50,9 @@ def test_only_a_program_that_runs_here_may_start_a_cluster(monkeypatch: pytest.M
     async def script(fake: FakeDashboard) -> None:
         given: list[object] = []
 
-        async def resolve(dashboard: object, environ: object, launched: object) -> Location:
+        async def resolve(dashboard: object, environ: object, launched: object) -> DashboardLocation:
             given.append(launched)
-            return Location(fake.url)
+            return DashboardLocation(fake.url)
 
         monkeypatch.setattr(ray_cluster, "resolve", resolve)
         for settings, patient in (
@@ -83,7 +83,7 @@ def test_a_launched_program_reports_the_cluster_that_it_has_joined(monkeypatch: 
             await polling.next(DiscoveryReady)
             assert polling.events == [DiscoveryReady(fake.url)]
 
-    async def never(*_: object) -> Location:
+    async def never(*_: object) -> DashboardLocation:
         raise AssertionError("nothing is to be searched for")
 
     run(script)

@@ -14,7 +14,7 @@ from local_cluster import Child
 from raydap.analysis.thread_stacks import Stacks
 from raydap.cluster.survey import py_spy
 from raydap.cluster.survey.py_spy import PySpyFailed
-from raydap.core.events import PausedWorker
+from raydap.core.events import ProcessInfo
 from raydap.protocol.types import WorkerKey
 
 PROGRAM = """\
@@ -32,8 +32,8 @@ Keeper().keep(os.open(sys.argv[1], os.O_RDWR))
 """
 
 
-def row(pid: int) -> PausedWorker:
-    return PausedWorker(WorkerKey("w1"), "127.0.0.1", 0, pid, "127.0.0.1")
+def row(pid: int) -> ProcessInfo:
+    return ProcessInfo(WorkerKey("w1"), "127.0.0.1", 0, pid, "127.0.0.1")
 
 
 def test_a_process_that_keeps_its_lock(tmp_path: Path) -> None:

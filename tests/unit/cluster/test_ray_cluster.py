@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from raydap.cluster import ray_cluster
-from raydap.cluster.dashboard.dashboard_address import DEFAULT_URL, Location
+from raydap.cluster.dashboard.dashboard_address import DEFAULT_URL, DashboardLocation
 from raydap.cluster.ray_cluster import RayCluster, Timing
 from raydap.cluster.relay.relay_client import ClusterAccess
 from raydap.core.events import (
@@ -114,8 +114,8 @@ def test_ray_s_default_without_a_listener_means_no_cluster(monkeypatch: pytest.M
         async with fake.running():
             pass
 
-        async def guess(*_: object) -> Location:
-            return Location(fake.url, guessed=True)
+        async def guess(*_: object) -> DashboardLocation:
+            return DashboardLocation(fake.url, guessed=True)
 
         monkeypatch.setattr(ray_cluster, "resolve", guess)
         async with Polling(AttachSettings()) as polling:
@@ -132,9 +132,9 @@ def test_ray_s_default_without_a_listener_means_no_cluster(monkeypatch: pytest.M
 def test_a_second_cluster_that_comes_up_does_not_hide_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     async def script(fake: FakeDashboard) -> None:
         problem = Problem(Code.CLUSTER_NOT_NAMED, "There are two now.")
-        answers: Iterator[Location | Problem] = iter([problem, Location(fake.url)])
+        answers: Iterator[DashboardLocation | Problem] = iter([problem, DashboardLocation(fake.url)])
 
-        async def resolve(*_: object) -> Location:
+        async def resolve(*_: object) -> DashboardLocation:
             answer = next(answers, problem)
             if isinstance(answer, Problem):
                 raise ProblemError(answer)

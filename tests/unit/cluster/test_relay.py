@@ -13,7 +13,7 @@ import pytest
 
 from raydap.cluster.ray_process import ray_query
 from raydap.cluster.relay import relay_client
-from raydap.cluster.relay.relay_client import ClusterAccess, Relay, RelayFailed
+from raydap.cluster.relay.relay_client import ClusterAccess, RelayClient, RelayFailed
 from support import processes
 
 WAIT = 30.0
@@ -73,7 +73,7 @@ class Play:
         self.folder = folder
         self.session = "session_1"
         self.environ = {**os.environ, **environ}
-        self.relay = Relay(self.cluster)
+        self.relay = RelayClient(self.cluster)
 
     async def cluster(self) -> ClusterAccess:
         return ClusterAccess(self.session, self.environ)
@@ -254,7 +254,7 @@ def test_a_cluster_that_is_not_known(play: Callable[..., None]) -> None:
     async def part(it: Play) -> None:
         (it.folder / "runs").touch()
         with pytest.raises(RelayFailed, match="nobody knows"):
-            await Relay(unknown).open("node", NOWHERE)
+            await RelayClient(unknown).open("node", NOWHERE)
         assert it.runs == []
 
     play(part)

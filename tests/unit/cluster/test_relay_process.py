@@ -13,7 +13,7 @@ import pytest
 from raydap.cluster.ray_process import ray_driver
 from raydap.cluster.relay import relay_process
 from raydap.cluster.relay.relay_channels import CHUNK, MAX_UNREAD_CHUNKS
-from raydap.cluster.relay.relay_process import Node, Relay
+from raydap.cluster.relay.relay_process import RelayNode, RelayProcess
 from support.local_relay import LocalActor
 
 WAIT = 30.0
@@ -24,16 +24,16 @@ class Nodes:
 
     def __init__(self) -> None:
         self.actor = LocalActor()
-        self.node = Node(self.actor)
+        self.node = RelayNode(self.actor)
         self.open = asyncio.Event()
-        self.dying: Node | None = None
+        self.dying: RelayNode | None = None
         """The node until its actor ends."""
 
     @asynccontextmanager
     async def used(self, node_id: str, last: bool) -> AsyncIterator[None]:
         yield
 
-    async def get(self, node_id: str) -> Node:
+    async def get(self, node_id: str) -> RelayNode:
         if node_id == "slow":
             await self.open.wait()
         if node_id == "gone":
@@ -51,7 +51,7 @@ class Play:
         self.nodes = Nodes()
         monkeypatch.setattr(relay_process, "Nodes", lambda: self.nodes)
         self.control, self._theirs = socket.socketpair()
-        self.running = asyncio.ensure_future(Relay(self._theirs).run())
+        self.running = asyncio.ensure_future(RelayProcess(self._theirs).run())
         self._writers: list[asyncio.StreamWriter] = []
 
     async def ask(self, port: int, node_id: str = "node") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -202,7 +202,7 @@ class DyingActor(LocalActor):
 def test_a_connection_is_opened_by_the_next_actor_if_one_ends_before(play: Callable[..., None]) -> None:
     async def part(it: Play) -> None:
         async with Worker() as worker:
-            it.nodes.dying = Node(DyingActor())
+            it.nodes.dying = RelayNode(DyingActor())
             await it.link(worker.port)
             assert it.nodes.dying.has_ended
             assert isinstance(it.nodes.dying.running.exception(), ConnectionError)

@@ -8,7 +8,7 @@ import pytest
 
 from raydap.analysis.ray_state import ListCut
 from raydap.cluster import ray_cluster
-from raydap.cluster.dashboard.dashboard_address import Location
+from raydap.cluster.dashboard.dashboard_address import DashboardLocation
 from raydap.cluster.dashboard.rest import MAX_ANSWER, AnswerTooLong, Params
 from raydap.cluster.ray_cluster import RayCluster
 from raydap.core.events import AgentsExpected, Event, JobsListed, WorkersAlive, WorkersPaused
@@ -134,8 +134,8 @@ def watch(monkeypatch: pytest.MonkeyPatch, cluster: LargeCluster, seconds: float
     """
     events: list[Event] = []
 
-    async def resolve(*_: object) -> Location:
-        return Location(cluster.where)
+    async def resolve(*_: object) -> DashboardLocation:
+        return DashboardLocation(cluster.where)
 
     async def main() -> None:
         source = RayCluster(AttachSettings(), events.append, environ={})
@@ -152,7 +152,7 @@ def watch(monkeypatch: pytest.MonkeyPatch, cluster: LargeCluster, seconds: float
         await asyncio.gather(*works, return_exceptions=True)
 
     monkeypatch.setattr(ray_cluster, "resolve", resolve)
-    monkeypatch.setattr(Location, "client", lambda *_: cluster)
+    monkeypatch.setattr(DashboardLocation, "client", lambda *_: cluster)
     virtual_time.run(main())
     return events
 

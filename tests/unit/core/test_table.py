@@ -1,7 +1,7 @@
 import jsonschema
 import pytest
 
-from raydap.core.model.client import Role
+from raydap.core.model.client import ClientRole
 from raydap.core.requests.capabilities import CAPABILITIES, HUB_CAPABILITIES, LAUNCH_CAPABILITIES
 from raydap.core.requests.table import ALL_ROLES, DEBUGGERS, TABLE, TRUSTED, Mode
 from raydap.protocol import generate
@@ -60,7 +60,7 @@ def test_what_changes_anything_is_not_for_observers() -> None:
 def test_a_client_without_token_or_ticket_may_send_what_the_table_names() -> None:
     more = {command: row.who - TRUSTED for command, row in TABLE.items() if row.who - TRUSTED}
     unproven = ALL_ROLES - TRUSTED
-    assert more == {"initialize": unproven, "disconnect": unproven, "attach": {Role.JOINING}}
+    assert more == {"initialize": unproven, "disconnect": unproven, "attach": {ClientRole.JOINING}}
 
 
 ALL_CAPABILITIES = {**CAPABILITIES, **LAUNCH_CAPABILITIES}

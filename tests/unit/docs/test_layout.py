@@ -1,5 +1,6 @@
 """The files of the package are where the pages place them, and their names are unique."""
 
+import ast
 import re
 import subprocess
 from collections import Counter
@@ -28,6 +29,14 @@ def test_a_module_name_is_unique_in_the_package() -> None:
     """The exception is sitecustomize.py, which Python imports when it starts: drivers and workers have one each."""
     names = Counter(path.name for path in FILES)
     assert names.pop("sitecustomize.py") == 2
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_a_class_name_is_unique_in_the_package() -> None:
+    names = Counter(
+        node.name for path in FILES for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )  # fmt: skip
     assert [name for name, count in names.items() if count > 1] == []
 
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from cpython_tests.known_differences import DIFFERENCES
-from raydap.core.model.client import Role
+from raydap.core.model.client import ClientRole
 from raydap.core.requests.table import TABLE
 from raydap.core.settings import LaunchSettings
 from raydap.errors import Code
@@ -42,7 +42,7 @@ def test_the_matrix_names_the_argument_that_leads_to_the_worker() -> None:
 
 def test_the_matrix_says_what_observers_may_send() -> None:
     written = {command.strip("`") for command, _, _, observers in rows("protocol.md", "Requests") if observers}
-    assert written == {command for command, row in TABLE.items() if Role.OBSERVER in row.who}
+    assert written == {command for command, row in TABLE.items() if ClientRole.OBSERVER in row.who}
 
 
 def test_the_id_table_names_every_place_that_holds_ids() -> None:

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from raydap.cluster.survey.node_reports import EnvironmentReport, NodeReport, Peer, PortReport, ProcessReport
-from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.cluster.survey.node_reports import DebugPortPeer, EnvironmentReport, NodeReport, PortReport, ProcessReport
+from raydap.core.events import ProcessInfo, WorkerLabel
 from raydap.doctor.facts import Facts, ListedWorker, Versions
 from raydap.doctor.finding import Finding
 from raydap.protocol.types import WorkerKey
@@ -52,14 +52,14 @@ def member(
     node_id: str = "n1",
     worker_type: Literal["WORKER", "DRIVER"] = "WORKER",
     label: WorkerLabel | None = None,
-    peers: tuple[Peer, ...] = (),
+    peers: tuple[DebugPortPeer, ...] = (),
     listens: bool = True,
     **report: Any,
 ) -> Member:
     """Return a worker and its node's report about it. The pid of `w7` is 7. `peers` are connected to its debug port."""
     pid = int(key[1:])
     host = f"10.0.0.{node_id[1:]}"
-    worker = PausedWorker(WorkerKey(key), host, port, pid, host, node_id, worker_type)
+    worker = ProcessInfo(WorkerKey(key), host, port, pid, host, node_id, worker_type)
     label = label or WorkerLabel(task=key, job="01")
     known = {"visible": True, "python": PYTHON, "port": PortReport(listens, peers) if port else None, **report}
     return ListedWorker(worker, paused, label), ProcessReport(**known)

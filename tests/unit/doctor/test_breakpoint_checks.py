@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from raydap.cluster.survey.node_reports import FoundFile, Peer
+from raydap.cluster.survey.node_reports import DebugPortPeer, FoundFile
 from raydap.core.events import WorkerLabel
 from raydap.doctor import breakpoint_checks
 from raydap.doctor.facts import Facts, SourceBreakpoint
@@ -125,7 +125,7 @@ def test_workers_without_debugger_and_agent_do_not_stop() -> None:
     assert told.what == "train.py:3 does not stop w1 (pid 1 on 10.0.0.1): it has neither a debugger nor an agent."
     assert "gdb is not installed" in told.why
     waiting = having("w2", (PATH, True), agent=False, port=5, paused=1)
-    attached = having("w3", (PATH, True), agent=False, port=5, peers=(Peer("10.0.0.1"),))
+    attached = having("w3", (PATH, True), agent=False, port=5, peers=(DebugPortPeer("10.0.0.1"),))
     let_go = having("w4", (PATH, True), agent=False, port=5)
     (told,) = found(bare, waiting, attached, let_go)
     assert "does not stop w1 (pid 1 on 10.0.0.1) and w4 (pid 4 on 10.0.0.1): they have" in told.what

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from raydap.cluster.survey.node_reports import Peer
+from raydap.cluster.survey.node_reports import DebugPortPeer
 from raydap.core.events import ForkedWait, ForkedWaits
 from raydap.core.workers import forked_waits
 from raydap.doctor import debug_port_checks
@@ -25,8 +25,8 @@ def test_a_worker_whose_debugger_is_dead_waits_forever() -> None:
 
 
 def test_another_debugger_is_named() -> None:
-    here = Peer("10.0.0.1", 9, "/usr/bin/node /opt/editor/adapter.js")
-    far = Peer("10.0.0.9")
+    here = DebugPortPeer("10.0.0.1", 9, "/usr/bin/node /opt/editor/adapter.js")
+    far = DebugPortPeer("10.0.0.9")
     held, waits = member("w1", port=5, peers=(here,)), member("w2", port=6, paused=1, peers=(far,))
     first, second = faults(debug_port_checks.other_debuggers, with_members(held, waits))
     assert first.what.startswith(
@@ -40,7 +40,7 @@ def test_another_debugger_is_named() -> None:
 def test_raydap_itself_is_no_other_debugger() -> None:
     ours = ("/venv/bin/python /venv/bin/raydap adapter", "python -m raydap serve", "ray::RaydapRelay.batches")
     for command in ours:
-        facts = with_members(member("w1", port=5, peers=(Peer("10.0.0.1", 9, command),)))
+        facts = with_members(member("w1", port=5, peers=(DebugPortPeer("10.0.0.1", 9, command),)))
         assert faults(debug_port_checks.other_debuggers, facts) == []
     session = SessionStatus(7, "adapter", "code", 0.0, ["http://head:8265"])
     told = [one.what for one in debug_port_checks.other_debuggers(replace(HEALTHY, sessions=(session,)))]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from raydap.cluster.dashboard import dashboard_address
-from raydap.cluster.dashboard.dashboard_address import Location
+from raydap.cluster.dashboard.dashboard_address import DashboardLocation
 from raydap.cluster.legacy import legacy_breakpoints
 from raydap.cluster.ray_process.ray_query import QueryFailed
 from raydap.cluster.survey import node_reports
@@ -192,8 +192,8 @@ def test_a_dashboard_that_is_none_leaves_everything_missing() -> None:
 
 
 def test_a_guessed_dashboard_that_is_not_there_is_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def resolve(*_: object, **__: object) -> Location:
-        return Location("http://127.0.0.1:1", guessed=True)
+    async def resolve(*_: object, **__: object) -> DashboardLocation:
+        return DashboardLocation("http://127.0.0.1:1", guessed=True)
 
     monkeypatch.setattr(dashboard_address, "resolve", resolve)
     facts = asyncio.run(gathering.gather(None, (), {}))

@@ -173,7 +173,7 @@ def test_a_dashboard_at_rays_default_address_is_shown_if_it_answers(
     async def script() -> tuple[str, list[ClusterStatus], list[ClusterStatus]]:
         fake = FakeDashboard()
         async with fake.running():
-            location = dashboard_address.Location(fake.url, guessed=True)
+            location = dashboard_address.DashboardLocation(fake.url, guessed=True)
             monkeypatch.setattr(dashboard_address, "default", lambda: location)
             found = await machine_status.look_at_default(environ)
         return fake.url, found, await machine_status.look_at_default(environ)
@@ -182,7 +182,7 @@ def test_a_dashboard_at_rays_default_address_is_shown_if_it_answers(
     assert [(cluster.dashboard, cluster.problem) for cluster in found] == [(url, None)]
     assert gone == []
 
-    def refuse() -> dashboard_address.Location:
+    def refuse() -> dashboard_address.DashboardLocation:
         raise ProblemError(Problem(Code.CLUSTER_NOT_NAMED, "What listens there belongs to alice."))
 
     monkeypatch.setattr(dashboard_address, "default", refuse)

@@ -9,7 +9,7 @@ import pytest
 
 from raydap.inworker import agent
 from raydap.inworker.agent import Agent
-from raydap.inworker.agent_session import Session
+from raydap.inworker.agent_session import AgentSession
 from raydap.inworker.agent_socket import AgentSocket
 
 WAIT = 30.0
@@ -53,7 +53,7 @@ def test_the_process_waits_for_the_breakpoints_of_a_raydap_that_has_found_it(
     started = Agent(str(tmp_path), {"worker_id": "w1"}, "")
     configured = Waited()
     with closing(AgentSocket()) as connection:
-        session = Session(connection, "raydap", "w1", configured)
+        session = AgentSession(connection, "raydap", "w1", configured)
         monkeypatch.setattr(Agent, "_serve", lambda self, path: setattr(self, "session", session))
         beginning = threading.Thread(target=started.begin, args=["/raydap"])
         beginning.start()
@@ -67,7 +67,7 @@ def test_the_process_waits_for_the_breakpoints_of_a_raydap_that_has_found_it(
 
 def test_a_breakpoint_stops_as_soon_as_configuration_done_is_answered() -> None:
     with closing(AgentSocket()) as connection:
-        session = Session(connection, "raydap", "w1", threading.Event())
+        session = AgentSession(connection, "raydap", "w1", threading.Event())
         assert session.debugger is None
         session.started = SimpleNamespace(_on_configuration_done_event=threading.Event())
         assert session.debugger is None

@@ -220,7 +220,7 @@ def test_an_accelerator_reads_and_writes_few_bytes(torch: Any, dtype: str, most:
     keys = WORKER.torch_keys(torch, "meta")
     with Count():
         WORKER.torch_hashes(torch, part, keys)
-        WORKER.add_torch_numbers(torch, part, WORKER.Numbers(), lambda _: [0.0] * 4)
+        WORKER.add_torch_numbers(torch, part, WORKER.ArrayStatistics(), lambda _: [0.0] * 4)
     assert counted / size < most
     assert operations <= 8
 

@@ -4,20 +4,20 @@ import ast
 
 import pytest
 
-from raydap.lsp.analysis.findings import Edit, Finding
+from raydap.lsp.analysis.findings import Edit, RuleFinding
 from raydap.lsp.examination import PythonExaminer
 from support.rule_programs import FOUND, HEAD
 
 TASK = "@ray.remote\ndef f():\n    breakpoint()\n"
 
 
-def examine(text: str) -> list[Finding]:
+def examine(text: str) -> list[RuleFinding]:
     findings = PythonExaminer().examine(text)
     assert findings is not None
     return findings
 
 
-def only_finding(body: str, code: str) -> Finding:
+def only_finding(body: str, code: str) -> RuleFinding:
     (finding,) = [one for one in examine(HEAD + body + "\n") if one.code == code]
     return finding
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raydap.lsp.analysis.incremental import IncrementalReader
-from raydap.lsp.analysis.syntax import Program
+from raydap.lsp.analysis.syntax import ParsedFile
 from raydap.lsp.examination import PythonExaminer
 from support.examples import examples
 
@@ -96,7 +96,7 @@ def lines(text: list[str]) -> list[bytes]:
     return [f"{line}\n".encode() for line in text]
 
 
-def described(program: Program) -> Any:
+def described(program: ParsedFile) -> Any:
     return (
         ast.dump(program.module.node),
         [

@@ -7,7 +7,7 @@ from lsprotocol import types
 
 from raydap.lsp.document import Document
 from raydap.lsp.live.annotations import hover, lenses
-from raydap.lsp.live.session_state import SessionState, Stop
+from raydap.lsp.live.session_state import SessionState, StopPlace
 from raydap.protocol.raydap_messages import StoppedThread, WorkerEntry
 
 PATH = "/work/train.py"
@@ -41,7 +41,7 @@ def step(key: str, state: str, threads: tuple[int, ...] = ()) -> WorkerEntry:
 
 
 def stop(session: SessionState, thread: int, line: int, path: str = PATH) -> None:
-    assert session.put(thread, session.expect(thread), Stop(path, line))
+    assert session.put(thread, session.expect(thread), StopPlace(path, line))
 
 
 @pytest.fixture
@@ -118,10 +118,10 @@ def test_a_lens_offers_what_the_client_can_do(document: Document, session: Sessi
 def test_a_late_answer_about_an_older_stop_does_not_count(session: SessionState) -> None:
     count = session.expect(1)
     session.forget(1)
-    assert not session.put(1, count, Stop(PATH, 6))
+    assert not session.put(1, count, StopPlace(PATH, 6))
     count = session.expect(1)
     session.expect(1)
-    assert not session.put(1, count, Stop(PATH, 6))
+    assert not session.put(1, count, StopPlace(PATH, 6))
 
 
 def test_a_worker_that_two_sessions_see_is_one(document: Document, session: SessionState) -> None:

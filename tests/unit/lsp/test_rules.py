@@ -2,14 +2,14 @@
 
 import pytest
 
-from raydap.lsp.analysis.findings import Finding
+from raydap.lsp.analysis.findings import RuleFinding
 from raydap.lsp.examination import PythonExaminer
 from raydap.lsp.rules.rule_table import BY_CODE
 from support.harmless_programs import NOT_FOUND
 from support.rule_programs import FOUND, HEAD
 
 
-def examine(text: str) -> list[Finding]:
+def examine(text: str) -> list[RuleFinding]:
     findings = PythonExaminer().examine(text)
     assert findings is not None
     return findings

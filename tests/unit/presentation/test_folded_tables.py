@@ -1,7 +1,7 @@
 """Trees and groups as text with aligned columns."""
 
 from raydap.presentation.folded_tables import of_comparison, of_evaluations, of_stacks
-from raydap.protocol.stack_messages import Location, MergedStacks, MissingMembers, StackNode
+from raydap.protocol.stack_messages import CodeLocation, MergedStacks, MissingMembers, StackNode
 from raydap.protocol.value_messages import (
     Change,
     Comparison,
@@ -15,7 +15,7 @@ from raydap.protocol.value_messages import (
 
 
 def node(line: int, count: int, label: str, *children: StackNode) -> StackNode:
-    frame = Location(name=f"f{line}", path="C:\\app\\train.py", line=line)
+    frame = CodeLocation(name=f"f{line}", path="C:\\app\\train.py", line=line)
     return StackNode(frame=frame, count=count, members=(), running=(), label=label, children=children)
 
 
@@ -24,7 +24,7 @@ def test_a_line_is_indented_where_stacks_part() -> None:
     forward = node(42, 5, "Trainer{0-2,4-5}", node(43, 3, "Trainer{0-2}"))
     children = (node(1, 6, "Trainer{0-5}", save, forward),)
     root = StackNode(frame=None, count=6, members=(), running=(), label="Trainer{0-5}", children=children)
-    place = Location(name="f42", path="/app/train.py", line=42)
+    place = CodeLocation(name="f42", path="/app/train.py", line=42)
     missing = MissingMembers(frame=place, count=5, of=6, members=(), running=(), label="Trainer{3}")
     assert of_stacks(MergedStacks(root=root, missing=(missing,), silent=(1, 2), unread=("w9",))).splitlines() == [
         "6 stopped                Trainer{0-5}",
@@ -90,7 +90,7 @@ def test_groups_statistics_and_changes() -> None:
 def test_text_of_a_worker_makes_no_row_and_moves_no_cursor() -> None:
     """Programs choose the names of actors, functions and files."""
     odd = "Trainer\n9 stopped\x1b[2J\u202e\u2028"
-    frame = Location(name=f"f{odd}", path=f"/app/{odd}.py", line=1)
+    frame = CodeLocation(name=f"f{odd}", path=f"/app/{odd}.py", line=1)
     child = StackNode(frame=frame, count=1, members=(), running=(), label=odd, children=())
     root = StackNode(frame=None, count=1, members=(), running=(), label=odd, children=(child,))
     missing = MissingMembers(frame=frame, count=1, of=2, members=(), running=(), label=odd)

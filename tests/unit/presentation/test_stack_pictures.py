@@ -3,13 +3,13 @@
 from xml.etree import ElementTree
 
 from raydap.presentation.stack_pictures import folded, svg
-from raydap.protocol.stack_messages import Location, StackNode
+from raydap.protocol.stack_messages import CodeLocation, StackNode
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def node(name: str, count: int, *children: StackNode) -> StackNode:
-    frame = None if not name else Location(name=name, path="/app/train.py", line=count)
+    frame = None if not name else CodeLocation(name=name, path="/app/train.py", line=count)
     return StackNode(frame=frame, count=count, members=(), running=(), label="Trainer{0-9}", children=children)
 
 

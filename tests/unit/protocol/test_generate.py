@@ -9,7 +9,7 @@ from raydap.protocol import generate
 FOLDER = Path(generate.__file__).parent
 
 
-def type_with(key: str, schema: dict[str, Any]) -> generate.Protocol:
+def type_with(key: str, schema: dict[str, Any]) -> generate.ProtocolSchema:
     return generate.parse({"Thing": {"type": "object", "properties": {key: schema}}})
 
 

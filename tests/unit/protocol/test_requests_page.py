@@ -24,7 +24,7 @@ from raydap.protocol.raydap_messages import (
     WorkerState,
 )
 from raydap.protocol.stack_messages import (
-    Location,
+    CodeLocation,
     MergedStacks,
     MissingMembers,
     Places,
@@ -64,7 +64,7 @@ def documented(name: str) -> dict[str, str]:
     [
         *(WorkerEntry, StoppedThread, WorkerStack, ThreadStack, StackFrame, StackVariable, Evaluation, Server),
         *(BreakpointList, SetBreakpoint, OutputData, ProblemData, KeptSet, Evaluations, EvaluationGroup, Statistics),
-        *(MergedStacks, StackNode, MissingMembers, Location, Places, WorkerPlace),
+        *(MergedStacks, StackNode, MissingMembers, CodeLocation, Places, WorkerPlace),
         *(SteppedThreads, SteppedGroup),
         *(WaitGraph, WaitNode, WaitEdge, Deadlock, CollectiveWait),
         *(Comparison, ComparisonGroup, ArraySummary, Histogram, Share, Change),

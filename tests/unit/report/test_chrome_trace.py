@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from raydap.report import chrome_trace
-from raydap.report.records import Span, Timeline, WorkerRecord
+from raydap.report.records import Timeline, TimelineSpan, WorkerRecord
 from support.report_records import report
 
 RAYS: list[dict[str, Any]] = [
@@ -33,8 +33,10 @@ def worker(key: str, node: str, kind: str = "Trainer") -> WorkerRecord:
 FOUND = report(
     workers=(worker("w0", "10.0.0.7"), worker("w1", "10.0.0.7"), worker("d", "10.0.0.8", "driver")),
     timeline=Timeline(
-        tasks=(Span(worker="w0", name="f", start=1000.0, end=1000.5),),
-        pauses=tuple(Span(worker=key, name="breakpoint", start=1000.25, end=1000.5) for key in ("w0", "w1", "d")),
+        tasks=(TimelineSpan(worker="w0", name="f", start=1000.0, end=1000.5),),
+        pauses=tuple(
+            TimelineSpan(worker=key, name="breakpoint", start=1000.25, end=1000.5) for key in ("w0", "w1", "d")
+        ),
         more=0,
     ),
 )
@@ -70,6 +72,6 @@ def test_without_rays_events_the_tasks_are_those_of_the_report() -> None:
 
 
 def test_an_open_span_ends_now() -> None:
-    open_ = Timeline(tasks=(), pauses=(Span(worker="w0", name="pause", start=1050.0, end=None),), more=0)
+    open_ = Timeline(tasks=(), pauses=(TimelineSpan(worker="w0", name="pause", start=1050.0, end=None),), more=0)
     (event, *_) = chrome_trace.of_report(report(timeline=open_), [])
     assert event["dur"] == 10.0 * 1e6

@@ -8,7 +8,14 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from raydap.protocol.stack_messages import Location, MergedStacks, MissingMembers, StackNode, StackVariable, WorkerPlace
+from raydap.protocol.stack_messages import (
+    CodeLocation,
+    MergedStacks,
+    MissingMembers,
+    StackNode,
+    StackVariable,
+    WorkerPlace,
+)
 from raydap.protocol.value_messages import Statistics
 from raydap.report import html_page
 from raydap.report.known_workers import KnownWorkers
@@ -23,9 +30,9 @@ from raydap.report.records import (
     Report,
     SampleRecord,
     Series,
-    Span,
     TextGroup,
     Timeline,
+    TimelineSpan,
     TraceRecord,
     WorkerRecord,
 )
@@ -145,7 +152,7 @@ def error(text: str = "") -> ErrorRecord:
         type=f"ValueError{text}",
         text=f"3 is odd{text}",
         traceback=f"Traceback\n{text}",
-        location=Location(name=f"step{text}", path=f"/app/{text}.py", line=3),
+        location=CodeLocation(name=f"step{text}", path=f"/app/{text}.py", line=3),
         passed=False,
         count=2,
         label=f"Trainer{{0-1}}{text}",
@@ -156,7 +163,7 @@ def error(text: str = "") -> ErrorRecord:
 
 
 def sample(text: str = "") -> SampleRecord:
-    place = Location(name=f"all_reduce{text}", path=f"/app/{text}train.py", line=9)
+    place = CodeLocation(name=f"all_reduce{text}", path=f"/app/{text}train.py", line=9)
     root = node(None, 4, f"Trainer{{0-3}}{text}", node(place, 3, f"Trainer{{0-2}}{text}"))
     missing = MissingMembers(frame=place, count=3, of=4, members=(), running=(), label=f"Trainer{{3}}{text}")
     return SampleRecord(
@@ -195,8 +202,8 @@ def full(text: str = "") -> Report:
         traces=(trace(text),),
         samples=(sample(text),),
         timeline=Timeline(
-            tasks=(Span(worker="w0", name=f"task{text}", start=1001.0, end=1002.0, state=f"FAILED{text}"),),
-            pauses=(Span(worker=f"w1{text}", name=text, start=1001.0, end=None),),
+            tasks=(TimelineSpan(worker="w0", name=f"task{text}", start=1001.0, end=1002.0, state=f"FAILED{text}"),),
+            pauses=(TimelineSpan(worker=f"w1{text}", name=text, start=1001.0, end=None),),
             more=3,
         ),
         notes=(Note(time=1000.0, text=f"A note.{text}", count=2),),
@@ -274,7 +281,8 @@ def test_charts_of_any_size(series: int, points: int) -> None:
 
 def test_a_timeline_of_very_many_workers_and_tasks() -> None:
     tasks = [
-        Span(worker=f"w{number % 500}", name="f", start=1000.0 + number / 1000, end=1060.0) for number in range(20_000)
+        TimelineSpan(worker=f"w{number % 500}", name="f", start=1000.0 + number / 1000, end=1060.0)
+        for number in range(20_000)
     ]
     page = html_page.of_report(report(timeline=Timeline(tasks=tuple(tasks), pauses=(), more=0)))
     assert "and 440 more workers" in page

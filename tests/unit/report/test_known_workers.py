@@ -6,7 +6,7 @@ from raydap import steady_time
 from raydap.protocol.stack_messages import WorkerPlace
 from raydap.report import known_workers
 from raydap.report.known_workers import KnownWorkers
-from raydap.report.records import Span
+from raydap.report.records import TimelineSpan
 from support.report_records import entry
 
 
@@ -42,7 +42,10 @@ def test_a_worker_that_has_ended_keeps_its_name(known: KnownWorkers) -> None:
 def test_a_short_task_is_named_by_what_ray_says_later(known: KnownWorkers) -> None:
     known.take([entry("t", label="idle", pid=5)])
     known.take_tasks(
-        [Span(worker="t", name="prepare", start=1.0, end=2.0), Span(worker="x", name="f", start=1.0, end=2.0)]
+        [
+            TimelineSpan(worker="t", name="prepare", start=1.0, end=2.0),
+            TimelineSpan(worker="x", name="f", start=1.0, end=2.0),
+        ]
     )
     assert (known.kind("t"), known.label("t"), known.kind("x")) == ("prepare", "prepare 5", "f")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import raydap
-from raydap.core.events import AgentCalled, AgentFound, AgentsEnded, AgentsSearched, Event, PausedWorker
+from raydap.core.events import AgentCalled, AgentFound, AgentsEnded, AgentsSearched, Event, ProcessInfo
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import agent_connections, agents
 from raydap.runtime.agents import Agents
@@ -65,7 +65,7 @@ def test_a_call_is_an_event_and_its_connection_waits() -> None:
     async def script(calls: Calls) -> None:
         await calls.call(hello_line())
         event = await calls.events.get()
-        wanted = PausedWorker(WorkerKey("w1"), "10.0.0.1", 0, 42, "10.0.0.1", "n1", "WORKER", "/sockets/raydap-42")
+        wanted = ProcessInfo(WorkerKey("w1"), "10.0.0.1", 0, 42, "10.0.0.1", "n1", "WORKER", "/sockets/raydap-42")
         assert event == AgentCalled(wanted)
         waiting = calls.agents.take(WorkerKey("w1"))
         assert waiting is not None

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import pytest
 
 from raydap.cluster import ray_cluster
-from raydap.cluster.dashboard.dashboard_address import Location
+from raydap.cluster.dashboard.dashboard_address import DashboardLocation
 from raydap.cluster.jobs import debuggee_job
 from raydap.cluster.ray_cluster import RayCluster
 from raydap.core import effects
@@ -122,10 +122,10 @@ def test_a_source_that_fails_is_run_again(monkeypatch: pytest.MonkeyPatch) -> No
         async with fake.running():
             failures = [TOO_MANY, ValueError("odd")]
 
-            async def resolve(*_: object) -> Location:
+            async def resolve(*_: object) -> DashboardLocation:
                 if failures:
                     raise failures.pop()
-                return Location(fake.url)
+                return DashboardLocation(fake.url)
 
             monkeypatch.setattr(ray_cluster, "resolve", resolve)
             # The session of a launched program continues while its cluster is not found.

@@ -12,7 +12,7 @@ from raydap.cluster.machine import outside_looks
 from raydap.cluster.relay.relay_client import RelayFailed
 from raydap.cluster.survey import py_spy
 from raydap.core.effects import DialWorker, FindForkedWaits
-from raydap.core.events import ForkedWaits, PausedWorker
+from raydap.core.events import ForkedWaits, ProcessInfo
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import worker_dialer
 from raydap.runtime.worker_dialer import DIRECT_BEFORE_RELAY_TIMEOUT_S, DIRECT_TIMEOUT_S, WorkerDialer
@@ -39,7 +39,7 @@ class Ways:
         self.closed = 0
         self.ends: list[socket.socket] = []
         monkeypatch.setattr(tcp, "dial", self._dial)
-        monkeypatch.setattr(worker_dialer, "Relay", lambda cluster_access: self)
+        monkeypatch.setattr(worker_dialer, "RelayClient", lambda cluster_access: self)
 
     async def _dial(self, host: str, port: int, on_message: Any, on_gone: Any, timeout: float) -> Peer:
         self.went.append("direct")
@@ -218,7 +218,7 @@ def test_messages_and_the_end_come_over_the_relay(ways: Ways) -> None:
 def test_stacks_are_read_from_outside_on_the_workers_node(
     ways: Ways, monkeypatch: pytest.MonkeyPatch, mode: Any, host: str, node: str, way: str
 ) -> None:
-    async def output(worker: PausedWorker) -> bytes:
+    async def output(worker: ProcessInfo) -> bytes:
         ways.went.append("here")
         return b"[]"
 
@@ -228,7 +228,7 @@ def test_stacks_are_read_from_outside_on_the_workers_node(
 
     async def look() -> list[str]:
         it = WorkerDialer(mode, unknown)
-        stacks = await it.sample_stack(PausedWorker(WorkerKey("w1"), host, 0, 7, node_id=node))
+        stacks = await it.sample_stack(ProcessInfo(WorkerKey("w1"), host, 0, 7, node_id=node))
         return [stacks, await it.forked_waits(FindForkedWaits(1, host, node, (7,), may_relay=True))]
 
     monkeypatch.setattr(py_spy, "output", output)

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from raydap.protocol.raydap_messages import BreakpointList, SetBreakpoint
-from raydap.terminal.debugger.breakpoint_numbers import Breakpoints, as_spec
+from raydap.terminal.debugger.breakpoint_numbers import NumberedBreakpoints, as_spec
 from support.scripted_session import ScriptedLive
 
 
@@ -24,7 +24,7 @@ class Session:
             setBreakpoints=answer,
             setFunctionBreakpoints=answer,
         )
-        self.breakpoints = Breakpoints(self.live)
+        self.breakpoints = NumberedBreakpoints(self.live)
 
     @property
     def sent(self) -> list[Any]:

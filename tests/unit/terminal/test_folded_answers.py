@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from raydap.client.joining import Target
+from raydap.client.joining import SessionTarget
 from raydap.errors import ProblemError
 from raydap.protocol.raydap_messages import WorkerEntry
-from raydap.protocol.stack_messages import Location, MergedStacks, StackNode
+from raydap.protocol.stack_messages import CodeLocation, MergedStacks, StackNode
 from raydap.protocol.value_messages import EvaluationGroup, Evaluations
 from raydap.terminal import folded_answers
 from support.scripted_session import ScriptedLive
@@ -22,7 +22,7 @@ from unit.terminal.made_up_pdbs import entry
 Answer = Callable[..., Coroutine[Any, Any, int]]
 
 NODE = StackNode(frame=None, count=0, members=(), running=(), label="", children=())
-STEP = msgspec.structs.replace(NODE, frame=Location("step", "/app/train.py", 42), count=2, label="Trainer{0-1}")
+STEP = msgspec.structs.replace(NODE, frame=CodeLocation("step", "/app/train.py", 42), count=2, label="Trainer{0-1}")
 TREE = msgspec.structs.replace(NODE, count=2, label="Trainer{0-1}", children=(STEP,))
 STACKS = MergedStacks(root=TREE, missing=(), silent=(), unread=())
 NO_STACKS = MergedStacks(root=NODE, missing=(), silent=(), unread=())
@@ -38,7 +38,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ScriptedLive]:
         live = ScriptedLive(*entries, **answers)
 
         @asynccontextmanager
-        async def looking(target: Target) -> AsyncIterator[ScriptedLive]:
+        async def looking(target: SessionTarget) -> AsyncIterator[ScriptedLive]:
             yield live
 
         monkeypatch.setattr(folded_answers, "looking", looking)
@@ -48,7 +48,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ScriptedLive]:
 
 
 def stacks(select: str | None = None, as_json: bool = False, folded: bool = False, svg: str | None = None) -> int:
-    return asyncio.run(folded_answers.stacks(Target(), select, False, as_json, folded, svg))
+    return asyncio.run(folded_answers.stacks(SessionTarget(), select, False, as_json, folded, svg))
 
 
 def test_stacks(session: Callable[..., ScriptedLive], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_stacks(session: Callable[..., ScriptedLive], capsys: pytest.CaptureFixt
 
 
 def evaluate(select: str | None = None, as_json: bool = False) -> int:
-    return asyncio.run(folded_answers.evaluate(Target(), "self.step", select, 2.5, as_json))
+    return asyncio.run(folded_answers.evaluate(SessionTarget(), "self.step", select, 2.5, as_json))
 
 
 def test_values(session: Callable[..., ScriptedLive], capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,8 +18,8 @@ ZeroDivisionError: division by zero
 """
 
 
-def rows(entries: Sequence[WorkerEntry], *breakpoints: LegacyBreakpoint) -> list[process_list.Row]:
-    async def look() -> list[process_list.Row]:
+def rows(entries: Sequence[WorkerEntry], *breakpoints: LegacyBreakpoint) -> list[process_list.ProcessRow]:
+    async def look() -> list[process_list.ProcessRow]:
         listing = cast(LegacyListing, FakeListing(*breakpoints))
         return await process_list.look(FakeLive(*entries), listing, None, False, process_list.Seen())
 

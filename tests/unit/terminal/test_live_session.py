@@ -9,7 +9,7 @@ import pytest
 
 from raydap.client import joining
 from raydap.client.dap_connection import ConnectionEnded, SessionError
-from raydap.client.joining import Kind, Session, Target
+from raydap.client.joining import JoinedSession, Kind, SessionTarget
 from raydap.protocol.raydap_messages import WorkerEntry, WorkerList
 from raydap.terminal import live_session
 from raydap.terminal.live_session import LiveSession, looking
@@ -60,7 +60,7 @@ def test_waiting_for_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
     asyncio.run(run())
 
 
-class FakeSession(Session):
+class FakeSession(JoinedSession):
     """A session that begins, or raises `refusal`."""
 
     def __init__(self, kind: Kind, is_active: bool, refusal: SessionError | None = None) -> None:
@@ -81,13 +81,13 @@ class FakeSession(Session):
 
 
 def look(monkeypatch: pytest.MonkeyPatch, session: FakeSession, dashboard: str | None = "http://h:8265") -> None:
-    async def find(target: Target, on_event: Any, on_gone: Any) -> FakeSession:
+    async def find(target: SessionTarget, on_event: Any, on_gone: Any) -> FakeSession:
         return session
 
     monkeypatch.setattr(joining, "find", find)
 
     async def run() -> None:
-        async with looking(Target(dashboard=dashboard)) as live:
+        async with looking(SessionTarget(dashboard=dashboard)) as live:
             assert list(live.workers) == ["a"]
             assert not session.has_left
 

@@ -17,7 +17,7 @@ from raydap.hub import machine_status
 from raydap.hub.machine_status import ClusterStatus, HubStatus, MachineStatus, PausedStatus, SessionStatus
 from raydap.terminal import overview
 from raydap.terminal.overview import Overview, advice, merged, write
-from raydap.terminal.process_list import Row
+from raydap.terminal.process_list import ProcessRow
 
 URL = "http://127.0.0.1:8265"
 OTHER = "http://127.0.0.1:8266"
@@ -31,7 +31,7 @@ def cluster(url: str = URL, **more: Any) -> ClusterStatus:
     return ClusterStatus(url, "me", True, 0, **{"jobs": ["train.py"], "paused": [], **more})
 
 
-def of(*clusters: ClusterStatus, waiting: Mapping[str, Sequence[Row]] | None = None) -> Overview:
+def of(*clusters: ClusterStatus, waiting: Mapping[str, Sequence[ProcessRow]] | None = None) -> Overview:
     return Overview(MachineStatus([], [], list(clusters)), waiting or {})
 
 
@@ -119,21 +119,21 @@ def test_the_advice_depends_on_the_state_of_the_cluster() -> None:
 
 def test_what_a_session_knows_comes_before_what_the_dashboard_knows() -> None:
     first, second = merged([], PAUSED)
-    seen = Row(first.entry, None)
+    seen = ProcessRow(first.entry, None)
     rows = merged([seen], PAUSED)
     assert rows[0] is seen
     assert [row.entry.key for row in rows] == ["ab", "cd"]
-    assert "stuck" in merged([Row(second.entry, None)], PAUSED)[0].where
+    assert "stuck" in merged([ProcessRow(second.entry, None)], PAUSED)[0].where
 
 
 def test_a_cluster_that_reports_no_places_is_listed_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
     async def look(*_: object) -> MachineStatus:
         return MachineStatus([], [], [cluster(paused=PAUSED)])
 
-    async def fail(*_: object) -> list[Row]:
+    async def fail(*_: object) -> list[ProcessRow]:
         raise SessionError("it is of another version")
 
-    async def hang(*_: object) -> list[Row]:
+    async def hang(*_: object) -> list[ProcessRow]:
         await asyncio.Event().wait()
         raise AssertionError
 

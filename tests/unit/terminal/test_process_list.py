@@ -10,10 +10,10 @@ import pytest
 from msgspec import UNSET, UnsetType
 
 from raydap.protocol.raydap_messages import SelectedWorkers, StoppedThread, WorkerEntry
-from raydap.protocol.stack_messages import Location, Places, WaitingChild, WorkerPlace
+from raydap.protocol.stack_messages import CodeLocation, Places, WaitingChild, WorkerPlace
 from raydap.terminal import process_list
 from raydap.terminal.legacy_listing import LegacyListing
-from raydap.terminal.process_list import OUTSIDE_S, OUTSIDE_SHARE, STATES, Row, Seen
+from raydap.terminal.process_list import OUTSIDE_S, OUTSIDE_SHARE, STATES, ProcessRow, Seen
 from support.scripted_session import ScriptedLive
 from unit.terminal.made_up_pdbs import FakeListing, entry
 
@@ -25,7 +25,7 @@ def worker(key: str, **fields: Any) -> WorkerEntry:
 def place(
     worker: str, text: str = "in step (train.py:42)", rank: int | UnsetType = UNSET, label: str = ""
 ) -> WorkerPlace:
-    location = Location("step", "/app/train.py", 42)
+    location = CodeLocation("step", "/app/train.py", 42)
     return WorkerPlace(worker=worker, label=label or worker, text=text, location=location, rank=rank)
 
 
@@ -38,9 +38,9 @@ def test_names() -> None:
     actor = worker("b", label="Trainer", actor="Trainer", task="Trainer.step")
     idle = worker("c", label="Trainer", actor="Trainer", task="")
     there = place("b", label="Trainer{3}")
-    assert [Row(task, place("a")).name, Row(task, None).name] == ["prepare", "prepare"]
-    assert [Row(actor, there).name, Row(actor, None).name] == ["Trainer{3}.step", "Trainer"]
-    assert Row(idle, there).name == "Trainer{3}"
+    assert [ProcessRow(task, place("a")).name, ProcessRow(task, None).name] == ["prepare", "prepare"]
+    assert [ProcessRow(actor, there).name, ProcessRow(actor, None).name] == ["Trainer{3}.step", "Trainer"]
+    assert ProcessRow(idle, there).name == "Trainer{3}"
 
 
 def test_how_long_a_state_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,33 +49,33 @@ def test_how_long_a_state_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
     later = msgspec.structs.replace(place("a"), started=1000.4)
     paused, alive, stopped = (worker("a", state=state) for state in ("paused", "alive", "stopped"))
     # The age of a state comes from the session's events, the age of a task from Ray.
-    assert [Row(stopped, begun, age=61.0).lasts, Row(stopped, None, age=0.5).lasts] == ["1m 01s", ""]
-    assert [Row(paused, begun).lasts, Row(paused, later).lasts, Row(paused, place("a")).lasts] == [
+    assert [ProcessRow(stopped, begun, age=61.0).lasts, ProcessRow(stopped, None, age=0.5).lasts] == ["1m 01s", ""]
+    assert [ProcessRow(paused, begun).lasts, ProcessRow(paused, later).lasts, ProcessRow(paused, place("a")).lasts] == [
         "<2m 06s",
         "<1 s",
         "",
     ]
     # A worker without a debugger has been alive since its process started. Its task is younger.
-    assert [Row(alive, begun, age=7200.0).lasts, Row(alive, None, age=7200.0).lasts] == ["2m 06s", ""]
-    told = [Row(paused, begun).as_json(), Row(paused, None, age=7.0).as_json()]
+    assert [ProcessRow(alive, begun, age=7200.0).lasts, ProcessRow(alive, None, age=7200.0).lasts] == ["2m 06s", ""]
+    told = [ProcessRow(paused, begun).as_json(), ProcessRow(paused, None, age=7.0).as_json()]
     assert [(row["age"], row["started"]) for row in told] == [(3.0, 874.0), (7.0, None)]
 
 
 def test_where_a_worker_is() -> None:
-    assert Row(worker("a"), place("a")).where == "in step (train.py:42)"
-    assert Row(worker("a", problem="It cannot be reached."), None).where == "It cannot be reached."
-    stopped = Row(worker("a", state="stopped", threads=failed("mine.ValueError")), place("a"))
+    assert ProcessRow(worker("a"), place("a")).where == "in step (train.py:42)"
+    assert ProcessRow(worker("a", problem="It cannot be reached."), None).where == "It cannot be reached."
+    stopped = ProcessRow(worker("a", state="stopped", threads=failed("mine.ValueError")), place("a"))
     assert (stopped.where, stopped.has_failed) == ("in step (train.py:42) mine.ValueError", True)
-    paused = Row(worker("a", state="paused"), place("a"))
+    paused = ProcessRow(worker("a", state="paused"), place("a"))
     assert (paused.where, paused.has_failed) == ("at breakpoint() in step (train.py:42)", False)
-    assert Row(worker("a", state="paused"), None).where == ""
+    assert ProcessRow(worker("a", state="paused"), None).where == ""
 
 
 def test_for_programs() -> None:
-    told = Row(worker("a", state="stopped", threads=failed("E")), place("a", rank=3)).as_json()
+    told = ProcessRow(worker("a", state="stopped", threads=failed("E")), place("a", rank=3)).as_json()
     assert (told["key"], told["state"], told["rank"], told["file"], told["line"]) == ("a", "stopped", 3, *PLACE)
     assert told["threads"][0]["error"] == "E"
-    nowhere = Row(worker("a"), None).as_json()
+    nowhere = ProcessRow(worker("a"), None).as_json()
     assert (nowhere["rank"], nowhere["place"], nowhere["file"], nowhere["line"]) == (None, "", "", 0)
 
 
@@ -109,8 +109,8 @@ class Cluster:
         assert asked["running"] is True
         return SelectedWorkers(workers=tuple(asked["select"].split()))
 
-    def rows(self, select: str | None = None, everybody: bool = False) -> list[Row]:
-        async def look() -> list[Row]:
+    def rows(self, select: str | None = None, everybody: bool = False) -> list[ProcessRow]:
+        async def look() -> list[ProcessRow]:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(asyncio.get_running_loop(), "time", lambda: self.now)
                 return await process_list.look(
@@ -223,7 +223,7 @@ def test_why_the_list_is_empty() -> None:
 
 def test_forked_children_that_wait_in_breakpoint_have_rows_until_the_next_look_from_outside() -> None:
     cluster = Cluster(worker("a", actor="Loader", label="Loader 4711 · load"), places=[place("a")])
-    where = Location("step", "/app/train.py", 42)
+    where = CodeLocation("step", "/app/train.py", 42)
     # The second parent has just ended.
     cluster.children = [WaitingChild(parent=key, pid=7, location=where, problem="") for key in "ab"]
     for _ in range(2):  # The second look does not include the outside.

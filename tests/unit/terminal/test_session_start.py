@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from raydap.client import pdb_connection
-from raydap.client.joining import Target
+from raydap.client.joining import SessionTarget
 from raydap.client.pdb_connection import NotReached
 from raydap.protocol.raydap_messages import SelectedWorkers
 from raydap.terminal.debugger import interactive, old_debugger
@@ -19,7 +19,7 @@ from unit.terminal.made_up_pdbs import FakeListing, entry, waiting
 class StartingLive(ScriptedLive):
     """A session that `Interactive` begins itself."""
 
-    async def find(self, target: Target) -> None:
+    async def find(self, target: SessionTarget) -> None:
         pass
 
     async def begin(
@@ -59,7 +59,7 @@ async def run(monkeypatch: pytest.MonkeyPatch) -> int:
     monkeypatch.setattr(interactive, "StandardInput", EmptyInput)
     monkeypatch.setattr(old_debugger, "LegacyListing", FollowedListing)
     monkeypatch.setattr(pdb_connection, "dial", fail)
-    return await Interactive(Target(), "collect", None).run()
+    return await Interactive(SessionTarget(), "collect", None).run()
 
 
 def test_a_pdb_that_cannot_be_joined_is_reported_as_a_sentence(

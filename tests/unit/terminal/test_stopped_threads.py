@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from raydap.client.dap_connection import SessionError
-from raydap.terminal.debugger.stopped_threads import Stop, StoppedThreads
+from raydap.terminal.debugger.stopped_threads import StoppedThreads, ThreadStop
 
 
 def stopped(threads: StoppedThreads, thread: int, **more: object) -> None:
@@ -17,8 +17,8 @@ def test_stops_are_counted_and_forgotten() -> None:
     threads = StoppedThreads()
     stopped(threads, 7, description=None, text="KeyError", hitBreakpointIds=[3, 4])
     stopped(threads, 8)
-    stop = Stop(7, 1, "step", "", "KeyError", (3, 4))
-    assert threads.stops == threads.unseen == {7: stop, 8: Stop(8, 2, "step", "", "", ())}
+    stop = ThreadStop(7, 1, "step", "", "KeyError", (3, 4))
+    assert threads.stops == threads.unseen == {7: stop, 8: ThreadStop(8, 2, "step", "", "", ())}
     assert threads.take_event("continued", {"threadId": 7})
     assert list(threads.stops) == list(threads.unseen) == [8]
     assert [threads.number(thread) for thread in (7, 8, 9)] == [1, 2, 0]

@@ -93,7 +93,7 @@ def test_without_a_free_descriptor_a_connection_waits(tmp_path: Path, monkeypatc
         problems: list[object] = []
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, context: problems.append(context))
-        listener = private_listener.Listener(str(tmp_path / "raydap"), accepted.put_nowait)
+        listener = private_listener.SameUserListener(str(tmp_path / "raydap"), accepted.put_nowait)
         with socket.socket(socket.AF_UNIX) as peer:
             peer.connect(listener.path)
             resource.setrlimit(resource.RLIMIT_NOFILE, (peer.fileno(), limits[1]))

@@ -87,7 +87,7 @@ export interface StacksArguments {
 }
 
 /** A place in the code. */
-export interface Location {
+export interface CodeLocation {
   /** The name of the function. */
   readonly name: string;
   /** The path on the client's machine. */
@@ -122,7 +122,7 @@ export interface FoldedVariable {
 /** A frame that threads have in common, below the same outer frames. */
 export interface StackNode {
   /** None for the root. */
-  readonly frame: Location | null;
+  readonly frame: CodeLocation | null;
   /** How many threads have the frame. */
   readonly count: number;
   /** The ids of the first of these threads that are stopped. */
@@ -139,7 +139,7 @@ export interface StackNode {
 
 /** The actors that are not in a frame in which most actors of their class are. */
 export interface MissingMembers {
-  readonly frame: Location;
+  readonly frame: CodeLocation;
   /** How many actors of the class are in the frame. */
   readonly count: number;
   /** How many actors the class has. */
@@ -182,7 +182,7 @@ export interface WorkerPlace {
   /** The place as text, for people to read: `blocked in ray.get (train.py:41)`. */
   readonly text: string;
   /** The innermost frame of the user's code; None if the thread executes none. */
-  readonly location: Location | null;
+  readonly location: CodeLocation | null;
   /** The id of a stopped thread; absent for a thread that runs. */
   readonly thread?: number;
   /** The number of an actor in its class; absent for other workers. */
@@ -200,7 +200,7 @@ export interface WaitingChild {
   readonly parent: string;
   readonly pid: number;
   /** Where it called `breakpoint()`. */
-  readonly location: Location;
+  readonly location: CodeLocation;
   /** A sentence for the user with what to do. */
   readonly problem: string;
 }
@@ -393,7 +393,7 @@ export interface Comparison {
 }
 
 /** A place in the code. */
-export interface Location {
+export interface CodeLocation {
   /** The name of the function. */
   readonly name: string;
   /** The path on the client's machine. */
@@ -428,7 +428,7 @@ export interface WaitNode {
   readonly state: 'blocked' | 'busy' | 'idle' | 'paused' | 'pending' | 'resource' | 'running' | 'stopped' | 'unknown';
   /** Where the node is, or why its task has not begun. */
   readonly text: string;
-  readonly location: Location | null;
+  readonly location: CodeLocation | null;
   /** Ray's hex id of the task that the node is or executes; "" if it is not known. */
   readonly task: string;
   readonly waits: readonly WaitEdge[];
@@ -672,7 +672,7 @@ export interface SteppedGroup {
   /** A short name for their workers: `Trainer{0-5,7}`. */
   readonly label: string;
   /** The user's top frame; None if no frame is the user's. */
-  readonly frame: Location | null;
+  readonly frame: CodeLocation | null;
 }
 
 /** The answer to `raydap/step`. Threads that have ended are neither in `groups` nor in `running`. */

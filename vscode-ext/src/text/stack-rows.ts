@@ -1,6 +1,6 @@
 /** The rows of the Stacks view, as plain data. */
 
-import type { Location, MergedStacks, MissingMembers, StackNode } from '../protocol/messages';
+import type { CodeLocation, MergedStacks, MissingMembers, StackNode } from '../protocol/messages';
 
 /** One row of the view. */
 export interface StackRow {
@@ -13,7 +13,7 @@ export interface StackRow {
   /** The context value. It depends on whether the row has stopped threads, and determines the menu. */
   readonly context: string;
   /** The innermost frame of the row; null for the row of unknown stacks. */
-  readonly frame: Location | null;
+  readonly frame: CodeLocation | null;
   /** The ids of the stopped threads of the row. */
   readonly members: readonly number[];
   readonly children: readonly StackRow[];
@@ -85,6 +85,6 @@ function unknownRow(count: number, members: readonly number[]): StackRow {
 }
 
 /** Return a text like "step (train.py:88)"; empty without a frame. */
-function placeOf(frame: Location | null): string {
+function placeOf(frame: CodeLocation | null): string {
   return frame === null ? '' : `${frame.name} (${frame.path.replace(/^.*[/\\]/, '')}:${frame.line})`;
 }

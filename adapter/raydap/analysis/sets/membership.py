@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from raydap.analysis.sets.set_syntax import AllOf, AnyOf, Not, Numbers, Quality, Tree, Word
+from raydap.analysis.sets.set_syntax import AllOf, AnyOf, Not, NumberRanges, Quality, Tree, Word
 from raydap.protocol.raydap_messages import StoppedThread, WorkerEntry
 
 
@@ -30,7 +30,7 @@ def is_in(tree: Tree, candidate: Candidate) -> bool:
             return any(is_in(part, candidate) for part in parts)
         case Not(part):
             return not is_in(part, candidate)
-        case Numbers(qualifier, ranges):
+        case NumberRanges(qualifier, ranges):
             number = candidate.rank if qualifier == "rank" else candidate.entry.pid or None
             return number is not None and any(first <= number <= last for first, last in ranges)
         case Quality("line", patterns):

@@ -63,7 +63,7 @@ class Quality:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class NumberRanges:
     """The qualifier `rank` or `pid`: the number is in one of the ranges."""
 
     qualifier: str
@@ -92,7 +92,7 @@ class AnyOf:
     parts: "tuple[Tree, ...]"
 
 
-Tree: TypeAlias = Word | Quality | Numbers | Not | AllOf | AnyOf
+Tree: TypeAlias = Word | Quality | NumberRanges | Not | AllOf | AnyOf
 
 
 class WorkerSet(NamedTuple):
@@ -212,7 +212,7 @@ class _Parser:
         if not values:
             self._fail(token, f"a value must follow {qualifier}:")
         if qualifier in _NUMBERS:
-            return Numbers(qualifier, tuple(self._range(token, value) for value in values))
+            return NumberRanges(qualifier, tuple(self._range(token, value) for value in values))
         if qualifier == "set":
             return AnyOf(tuple(self._kept_set(token, name) for name in values))
         if fixed := FIXED_VALUES.get(qualifier):
@@ -272,7 +272,7 @@ class _Parser:
 
 
 def _qualifiers(tree: Tree) -> Iterator[str]:
-    if isinstance(tree, (Quality, Numbers)):
+    if isinstance(tree, (Quality, NumberRanges)):
         yield tree.qualifier
     elif isinstance(tree, Not):
         yield from _qualifiers(tree.part)

@@ -12,8 +12,8 @@ from msgspec import UNSET
 
 from raydap.analysis.sets.folding import Holder, label, smallest_first
 from raydap.protocol.stack_messages import (
+    CodeLocation,
     FoldedVariable,
-    Location,
     MissingMembers,
     StackNode,
     StackVariable,
@@ -194,5 +194,5 @@ def _running(holders: Iterable[Holder], max_members: int) -> tuple[str, ...]:
     return tuple(sorted({holder.key for holder in holders if holder.thread is None})[:max_members])
 
 
-def _location(place: Place) -> Location:
-    return Location(name=place.name, path=place.path, line=place.line)
+def _location(place: Place) -> CodeLocation:
+    return CodeLocation(name=place.name, path=place.path, line=place.line)

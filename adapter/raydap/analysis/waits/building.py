@@ -7,8 +7,8 @@ from raydap.analysis.ray_state import RayState
 from raydap.analysis.waits import collective_waits, thread_nodes, wait_graph
 from raydap.analysis.waits.collective_waits import Collective
 from raydap.analysis.waits.task_nodes import TaskNodes
-from raydap.analysis.waits.thread_nodes import Process, Thread
-from raydap.analysis.waits.wait_graph import Node
+from raydap.analysis.waits.thread_nodes import GraphProcess, GraphThread
+from raydap.analysis.waits.wait_graph import GraphNode
 from raydap.protocol.types import WorkerKey
 
 
@@ -16,19 +16,19 @@ from raydap.protocol.types import WorkerKey
 class Graph:
     """A wait-for graph."""
 
-    roots: list[Node]
+    roots: list[GraphNode]
     """Where a reader begins: drivers, then nodes for which no other node waits, then one node of each remaining
     cycle."""
-    nodes: list[Node]
+    nodes: list[GraphNode]
     """All nodes that can be reached from the roots."""
-    deadlocks: list[list[Node]]
+    deadlocks: list[list[GraphNode]]
     """The groups of nodes that wait_graph.deadlocks finds."""
     collectives: list[Collective]
     idle: int
     """The number of workers that run no code of the user."""
 
 
-def build(processes: Mapping[WorkerKey, Process], state: RayState, chosen: Iterable[WorkerKey] | None) -> Graph:
+def build(processes: Mapping[WorkerKey, GraphProcess], state: RayState, chosen: Iterable[WorkerKey] | None) -> Graph:
     """Build the graph.
 
     The roots are the threads of the `chosen` workers. If that is None, they are the threads of drivers, and further
@@ -60,11 +60,11 @@ def build(processes: Mapping[WorkerKey, Process], state: RayState, chosen: Itera
     return Graph(roots, nodes, wait_graph.deadlocks(nodes), collectives, idle)
 
 
-def _nodes(processes: Iterable[Process]) -> list[Node]:
+def _nodes(processes: Iterable[GraphProcess]) -> list[GraphNode]:
     return [thread.node for process in processes for thread in process.threads or () if not thread.is_part]
 
 
-def _link(thread: Thread, process: Process, tasks: TaskNodes, is_unknown: bool) -> None:
+def _link(thread: GraphThread, process: GraphProcess, tasks: TaskNodes, is_unknown: bool) -> None:
     """Add edges from a thread's node to the nodes for which the thread waits.
 
     `is_unknown`: Ray has not reported its tasks.

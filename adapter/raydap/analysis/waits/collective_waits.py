@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from raydap.analysis.thread_stacks import ThreadStack
-from raydap.analysis.waits.thread_nodes import Process, Thread
-from raydap.analysis.waits.wait_graph import Node
+from raydap.analysis.thread_stacks import SampledStack
+from raydap.analysis.waits.thread_nodes import GraphProcess, GraphThread
+from raydap.analysis.waits.wait_graph import GraphNode
 
 _LIBRARIES = {"/torch/distributed/": "torch.distributed", "/ray/util/collective/": "ray.util.collective"}
 
@@ -29,26 +29,26 @@ class Collective:
     library: str
     """Such as `torch.distributed`."""
     function: str
-    nodes: list[Node]
+    nodes: list[GraphNode]
     """The nodes that are in this function of the library."""
-    missing: list[Node]
+    missing: list[GraphNode]
     """The nodes of the class that are in no such function."""
 
 
-def find(processes: Iterable[Process]) -> list[Collective]:
+def find(processes: Iterable[GraphProcess]) -> list[Collective]:
     """Return the collective operations, and add edges from their nodes to the missing nodes of the class.
 
     Nodes that run, or of which another wait is known, get no edges.
     """
-    classes: dict[tuple[str, str], list[Process]] = {}
+    classes: dict[tuple[str, str], list[GraphProcess]] = {}
     for process in processes:
         entry = process.member.entry
         if entry.type != "driver":
             classes.setdefault((entry.job, entry.actor or entry.label), []).append(process)
     found: list[Collective] = []
     for members in classes.values():
-        inside: dict[tuple[str, str], list[Node]] = {}
-        missing: list[Node] = []
+        inside: dict[tuple[str, str], list[GraphNode]] = {}
+        missing: list[GraphNode] = []
         for process in members:
             place = next(((each, at) for each in process.threads or () if (at := _collective(each.stack))), None)
             if place is None:
@@ -63,7 +63,7 @@ def find(processes: Iterable[Process]) -> list[Collective]:
     return found
 
 
-def _collective(stack: ThreadStack) -> tuple[str, str] | None:
+def _collective(stack: SampledStack) -> tuple[str, str] | None:
     """Return the library and the function of the collective operation that a stack is in; None if there is none."""
     for frame in reversed(stack.frames):
         path = frame.path.replace("\\", "/")
@@ -73,9 +73,11 @@ def _collective(stack: ThreadStack) -> tuple[str, str] | None:
     return None
 
 
-def _outside(process: Process) -> Node:
-    threads: list[Thread] = process.threads or []
+def _outside(process: GraphProcess) -> GraphNode:
+    threads: list[GraphThread] = process.threads or []
     if threads:
         return threads[0].node
     text = "idle" if process.threads is not None else "its stack cannot be read"
-    return Node(("process", process.key), "", "unknown" if process.threads is None else "idle", text, process.member)
+    return GraphNode(
+        ("process", process.key), "", "unknown" if process.threads is None else "idle", text, process.member
+    )

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from raydap.analysis.ray_state import RayActor, RayGroup, RayState, RayTask, Resources
-from raydap.analysis.waits.thread_nodes import Process, Thread
-from raydap.analysis.waits.wait_graph import Node
+from raydap.analysis.waits.thread_nodes import GraphProcess, GraphThread
+from raydap.analysis.waits.wait_graph import GraphNode
 from raydap.protocol.types import WorkerKey
 
 _ROUNDING = 1e-4
@@ -20,15 +20,15 @@ class ResourceWaits:
     `processes` are all that are known, with their tasks (thread_nodes.assign).
     """
 
-    def __init__(self, state: RayState, processes: Mapping[WorkerKey, Process]) -> None:
+    def __init__(self, state: RayState, processes: Mapping[WorkerKey, GraphProcess]) -> None:
         self._state = state
         self._processes = processes
         self._groups = {each.id: each for each in state.groups}
-        self._nodes: dict[object, Node] = {}
-        self._holders: dict[str, Node] = {}
+        self._nodes: dict[object, GraphNode] = {}
+        self._holders: dict[str, GraphNode] = {}
         self._totals: dict[str, float] = {}
         self._in_use: dict[str, float] = {}
-        self._drivers: dict[str, list[Thread]] = {}
+        self._drivers: dict[str, list[GraphThread]] = {}
         self._found_users: dict[tuple[str, str], list[tuple[float, _User]]] = {}
         self._running: dict[str, list[RayTask]] = {}
         """The tasks that hold resources, by their placement group."""
@@ -40,7 +40,7 @@ class ResourceWaits:
             if process.member.entry.type == "driver":
                 self._drivers.setdefault(process.member.entry.job, []).extend(process.threads or ())
 
-    def explain(self, node: Node, wanted: Resources, group: str, what: str) -> None:
+    def explain(self, node: GraphNode, wanted: Resources, group: str, what: str) -> None:
         """Set the text and the edges of a task or actor that has no place yet: what it lacks, and for what it waits.
 
         `group` is its placement group, or "". `what` names the task or actor in the text.
@@ -65,7 +65,7 @@ class ResourceWaits:
         else:
             node.text = f"pending: a process for {what} is starting, or no node has enough free resources"
 
-    def _explain_in_group(self, node: Node, needs: Resources, group: RayGroup, what: str) -> None:
+    def _explain_in_group(self, node: GraphNode, needs: Resources, group: RayGroup, what: str) -> None:
         """Set the text and the edges of a task or actor whose placement group has been created."""
         lacking = []
         for name, amount in needs.items():
@@ -79,7 +79,7 @@ class ResourceWaits:
             lack = "no bundle of its placement group has enough free resources"
             node.text = f"pending: a process for {what} is starting, or {lack}"
 
-    def of_waiting_groups(self, job: str) -> list[Node]:
+    def of_waiting_groups(self, job: str) -> list[GraphNode]:
         """Return the nodes of a job's placement groups that have no place yet."""
         return [self._of_group(each) for each in self._state.groups if each.state != "CREATED" and each.job == job]
 
@@ -135,26 +135,26 @@ class ResourceWaits:
                 users.append((sum(bundle.get(name, 0.0) for bundle in each.bundles), each))
         return [(amount, user) for amount, user in users if amount > 0]
 
-    def _threads_of(self, task: str, worker: WorkerKey) -> list[Thread]:
+    def _threads_of(self, task: str, worker: WorkerKey) -> list[GraphThread]:
         process = self._processes.get(worker)
         threads = () if process is None else process.threads or ()
         return [each for each in threads if any(own.id == task for own in each.tasks)]
 
-    def _of_resource(self, name: str, group: str = "") -> Node:
+    def _of_resource(self, name: str, group: str = "") -> GraphNode:
         """Return the node of a scarce resource, which waits for any of the users of the resource."""
         key = ("resource", name, group)
         if key not in self._nodes:
             users = self._users(name, group)
             whole = f"{self._used(name):g} of {self._total(name):g} are in use"
             text = "all of it in the placement group is in use" if group else whole
-            node = self._nodes[key] = Node(key, name, "resource", text)
+            node = self._nodes[key] = GraphNode(key, name, "resource", text)
             node.waits_for([self._of_user(user) for _, user in users], "resources", needed=1)
         return self._nodes[key]
 
-    def _of_group(self, group: RayGroup) -> Node:
+    def _of_group(self, group: RayGroup) -> GraphNode:
         key = ("group", group.id)
         if key not in self._nodes:
-            node = self._nodes[key] = Node(key, "a placement group", "pending", "")
+            node = self._nodes[key] = GraphNode(key, "a placement group", "pending", "")
             needs: dict[str, float] = {}
             for bundle in group.bundles:
                 for name, amount in bundle.items():
@@ -175,7 +175,7 @@ class ResourceWaits:
                 node.text = "its bundles do not fit on the nodes together"
         return self._nodes[key]
 
-    def _of_user(self, user: _User) -> Node:
+    def _of_user(self, user: _User) -> GraphNode:
         """Return the node of a user, which gives its resources back at its end.
 
         A task does so when it is over; an actor or a placement group, when its driver no longer needs it.
@@ -184,24 +184,26 @@ class ResourceWaits:
             process = self._places.get((user.node_id, user.pid))
             keeps = f"keeps {written(user.resources)} until it ends"
             member = None if process is None else process.member
-            node = self._holders.setdefault(user.id, Node(("actor", user.id), "", "resource", keeps, member))
+            node = self._holders.setdefault(user.id, GraphNode(("actor", user.id), "", "resource", keeps, member))
             node.label = node.label or ("" if member is not None else user.name)
             self._owned(node, user.job, not user.is_detached)
         elif isinstance(user, RayGroup):
             keeps = f"keeps {_bundles(user)}"
-            node = self._holders.setdefault(user.id, Node(("group", user.id), "a placement group", "resource", keeps))
+            node = self._holders.setdefault(
+                user.id, GraphNode(("group", user.id), "a placement group", "resource", keeps)
+            )
             self._owned(node, user.job, True)
         else:
             threads = self._threads_of(user.id, user.worker)
-            node = threads[0].node if len(threads) == 1 else Node(("user", user.id), user.name, "running", "runs")
+            node = threads[0].node if len(threads) == 1 else GraphNode(("user", user.id), user.name, "running", "runs")
         return node
 
-    def _owned(self, node: Node, job: str, ends_with_job: bool) -> None:
+    def _owned(self, node: GraphNode, job: str, ends_with_job: bool) -> None:
         drivers = self._drivers.get(job, []) if ends_with_job else []
         node.waits_for([each.node for each in drivers], "owner", needed=1)
 
 
-def is_in_ray(thread: Thread) -> bool:
+def is_in_ray(thread: GraphThread) -> bool:
     """Return whether a thread waits for objects of Ray."""
     wait = thread.stack.wait
     return thread.gets or (wait is not None and wait.kind == "objects")

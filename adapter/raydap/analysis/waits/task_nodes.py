@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from raydap.analysis.ray_state import RayActor, RayState, RayTask
 from raydap.analysis.sets import folding
 from raydap.analysis.waits.resource_waits import ResourceWaits
-from raydap.analysis.waits.thread_nodes import Process, Thread
-from raydap.analysis.waits.wait_graph import Node
+from raydap.analysis.waits.thread_nodes import GraphProcess, GraphThread
+from raydap.analysis.waits.wait_graph import GraphNode
 from raydap.protocol.types import WorkerKey
 
 _SIBLINGS = 5
@@ -35,13 +35,13 @@ class TaskNodes:
     `processes` are all that are known, with their tasks (thread_nodes.assign).
     """
 
-    def __init__(self, state: RayState, processes: Mapping[WorkerKey, Process]) -> None:
+    def __init__(self, state: RayState, processes: Mapping[WorkerKey, GraphProcess]) -> None:
         self._processes = processes
         self._resources = ResourceWaits(state, processes)
         self._tasks = {task.id: task for task in state.tasks}
         self._actors = {actor.id: actor for actor in state.actors}
-        self._nodes: dict[str, Node] = {}
-        self._open: list[tuple[Node, RayTask]] = []
+        self._nodes: dict[str, GraphNode] = {}
+        self._open: list[tuple[GraphNode, RayTask]] = []
         self._children: dict[str, list[RayTask]] = {}
         self._running: dict[str, list[RayTask]] = {}
         self._queued: Counter[str] = Counter()
@@ -54,7 +54,7 @@ class TaskNodes:
                 else:
                     self._queued[task.actor] += 1
 
-    def of(self, ids: Iterable[str]) -> list[Node]:
+    def of(self, ids: Iterable[str]) -> list[GraphNode]:
         """Return the nodes of the unfinished tasks among these ids.
 
         The node of a task that runs in a known thread is the node of that thread.
@@ -64,7 +64,7 @@ class TaskNodes:
             self._explain(*self._open.pop())
         return found
 
-    def all(self) -> list[Node]:
+    def all(self) -> list[GraphNode]:
         """Return the nodes of all unfinished tasks of running drivers.
 
         For a while, Ray also lists the tasks of drivers that have ended.
@@ -73,11 +73,11 @@ class TaskNodes:
         jobs = {entry.job for entry in entries if entry.type == "driver"}
         return self.of(task.id for task in self._tasks.values() if task.job in jobs)
 
-    def of_groups(self, job: str) -> list[Node]:
+    def of_groups(self, job: str) -> list[GraphNode]:
         """Return the nodes of a job's placement groups that have no place yet."""
         return self._resources.of_waiting_groups(job)
 
-    def children(self, thread: Thread, process: Process) -> list[Node]:
+    def children(self, thread: GraphThread, process: GraphProcess) -> list[GraphNode]:
         """Return the nodes of the unfinished tasks that a thread may have submitted.
 
         These are the children of the thread's own tasks, or of the driver's. If an actor runs several methods at once,
@@ -91,22 +91,22 @@ class TaskNodes:
             parents.add(_DRIVER_TASK + entry.job)
         return self.of(task.id for parent in sorted(parents) for task in self._children.get(parent, ()))
 
-    def _of(self, task: RayTask) -> Node:
+    def _of(self, task: RayTask) -> GraphNode:
         threads = self._threads(task)
         if len(threads) == 1:
             return threads[0].node
         if task.id not in self._nodes:
-            node = Node(("task", task.id), task.name, "pending", "", task=task.id)
+            node = GraphNode(("task", task.id), task.name, "pending", "", task=task.id)
             self._nodes[task.id] = node
             self._open.append((node, task))
         return self._nodes[task.id]
 
-    def _threads(self, task: RayTask) -> list[Thread]:
+    def _threads(self, task: RayTask) -> list[GraphThread]:
         process = self._processes.get(task.worker) if task.runs else None
         threads = None if process is None else process.threads
         return [each for each in threads or () if any(own is task for own in each.tasks)]
 
-    def _explain(self, node: Node, task: RayTask) -> None:
+    def _explain(self, node: GraphNode, task: RayTask) -> None:
         actor = self._actors.get(task.actor)
         if task.runs:
             self._explain_running(node, task)
@@ -127,7 +127,7 @@ class TaskNodes:
         else:
             node.text = _OTHER_STATES.get(task.state, f"pending: {task.state}")
 
-    def _explain_running(self, node: Node, task: RayTask) -> None:
+    def _explain_running(self, node: GraphNode, task: RayTask) -> None:
         """Set the text and the edges of a running task whose thread is not known."""
         process = self._processes.get(task.worker)
         threads = self._threads(task)
@@ -145,7 +145,7 @@ class TaskNodes:
             begun = self._children.get(_CREATION_TASK + task.actor, ()) if task.actor else ()
             node.waits_for(map(self._of, begun), "task", needed=1, certain=False)
 
-    def _explain_unmade_actor(self, node: Node, task: RayTask, actor: RayActor | None) -> None:
+    def _explain_unmade_actor(self, node: GraphNode, task: RayTask, actor: RayActor | None) -> None:
         if actor is None:
             node.text = "pending: its actor is dead"
         elif actor.state == "ALIVE":
@@ -157,7 +157,7 @@ class TaskNodes:
             if making is not None:
                 node.waits_for([self._of(making)], "actor")
 
-    def _explain_queued(self, node: Node, task: RayTask) -> None:
+    def _explain_queued(self, node: GraphNode, task: RayTask) -> None:
         running = self._running.get(task.actor, [])
         process = self._processes.get(task.worker)
         queued = self._queued[task.actor]

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from raydap.analysis.ray_state import RayTask
 from raydap.analysis.sets.folding import Member
-from raydap.analysis.thread_stacks import CodeOwner, ThreadStack
-from raydap.analysis.waits.wait_graph import Node
+from raydap.analysis.thread_stacks import CodeOwner, SampledStack
+from raydap.analysis.waits.wait_graph import GraphNode
 from raydap.presentation.short_text import file_line
-from raydap.protocol.stack_messages import Location
+from raydap.protocol.stack_messages import CodeLocation
 from raydap.protocol.types import WorkerKey
 
 _METHODS = "actor_method_executor"
@@ -22,11 +22,11 @@ _WORKER = "ray/_private/worker.py"
 
 
 @dataclass(eq=False, slots=True)
-class Thread:
+class GraphThread:
     """A thread or coroutine with code of the user, and its node."""
 
-    stack: ThreadStack
-    node: Node
+    stack: SampledStack
+    node: GraphNode
     tasks: list[RayTask] = field(default_factory=list)
     """The tasks that it may run."""
     is_part: bool = False
@@ -44,11 +44,11 @@ class Thread:
 
 
 @dataclass(eq=False, slots=True)
-class Process:
+class GraphProcess:
     """A worker or driver."""
 
     member: Member
-    threads: list[Thread] | None
+    threads: list[GraphThread] | None
     """The threads with code of the user; None if the stacks could not be read."""
     tasks: list[RayTask] = field(default_factory=list)
     """The tasks that run there, as Ray reports them."""
@@ -58,35 +58,35 @@ class Process:
         """The key of the worker."""
         return WorkerKey(self.member.entry.key)
 
-    def thread(self, ident: int) -> Thread | None:
+    def thread(self, ident: int) -> GraphThread | None:
         """Return the thread with this ident, not a coroutine; None if there is none."""
         found = (each for each in self.threads or () if each.stack.ident == ident and not each.stack.coroutine)
         return next(found, None) if ident else None
 
 
-def process(member: Member, stacks: Sequence[ThreadStack] | None) -> Process:
+def process(member: Member, stacks: Sequence[SampledStack] | None) -> GraphProcess:
     """Return a process with its threads; `stacks` have the client's paths, and are None if they could not be read."""
     if stacks is None:
-        return Process(member, None)
+        return GraphProcess(member, None)
     users = [each for each in stacks if each.is_users]
     is_alone = len([each for each in users if not each.coroutine]) == 1
-    threads = [Thread(each, _node(member, each, is_alone, number)) for number, each in enumerate(users)]
-    return Process(member, threads)
+    threads = [GraphThread(each, _node(member, each, is_alone, number)) for number, each in enumerate(users)]
+    return GraphProcess(member, threads)
 
 
-def _node(member: Member, stack: ThreadStack, is_alone: bool, number: int) -> Node:
+def _node(member: Member, stack: SampledStack, is_alone: bool, number: int) -> GraphNode:
     # A stack that was read from outside has no ident, so its name and its position identify the thread.
     identity: Hashable = (stack.ident, stack.name) if stack.ident else (number, stack.name)
     frame = next((each for each in stack.frames if each.owner == CodeOwner.USER), None)
     entry = member.entry
     is_paused = entry.state == "paused" and stack.activity != "running"
-    node = Node(
+    node = GraphNode(
         key=("thread", entry.key, identity),
         label="" if stack.coroutine or is_alone or stack.main else f"thread {stack.name}",
         state="paused" if is_paused else stack.activity,
         text=stack.place,
         member=member,
-        location=None if frame is None else Location(name=frame.name, path=frame.path, line=frame.line),
+        location=None if frame is None else CodeLocation(name=frame.name, path=frame.path, line=frame.line),
     )
     if is_paused:
         where = "" if frame is None else f" in {node.text.rpartition(' below ')[2] or frame.name}"
@@ -98,7 +98,7 @@ def _node(member: Member, stack: ThreadStack, is_alone: bool, number: int) -> No
     return node
 
 
-def _call_of_ray(stack: ThreadStack) -> str:
+def _call_of_ray(stack: SampledStack) -> str:
     """Return Ray's function in which a thread waits for objects, such as `ray.get`; "" if it does not."""
     for frame in stack.frames:
         if frame.owner != CodeOwner.PLUMBING:
@@ -108,7 +108,7 @@ def _call_of_ray(stack: ThreadStack) -> str:
     return ""
 
 
-def assign(processes: Mapping[WorkerKey, Process], tasks: Iterable[RayTask]) -> None:
+def assign(processes: Mapping[WorkerKey, GraphProcess], tasks: Iterable[RayTask]) -> None:
     """Assign to each thread the tasks that it may run."""
     for task in tasks:
         where = processes.get(task.worker) if task.runs else None
@@ -123,7 +123,7 @@ def assign(processes: Mapping[WorkerKey, Process], tasks: Iterable[RayTask]) -> 
                 thread.node.task = thread.tasks[0].id
 
 
-def _assign(where: Process) -> None:
+def _assign(where: GraphProcess) -> None:
     """Assign the tasks of a process to its threads.
 
     A coroutine reports its task. A thread in which Ray calls methods and functions runs the task whose function is in
@@ -150,11 +150,11 @@ def _assign(where: Process) -> None:
         thread.tasks += unknown
 
 
-def _is_called_by_ray(stack: ThreadStack) -> bool:
+def _is_called_by_ray(stack: SampledStack) -> bool:
     is_method = any(frame.name == _METHODS for frame in stack.frames)
     return stack.main or is_method or stack.name.startswith(_LOOPS)
 
 
-def _runs(thread: Thread, name: str) -> bool:
+def _runs(thread: GraphThread, name: str) -> bool:
     """Return whether a function with this name, outside of Python's, Ray's and debugpy's own code, is in the stack."""
     return any(frame.name == name and frame.owner != CodeOwner.PLUMBING for frame in thread.stack.frames)

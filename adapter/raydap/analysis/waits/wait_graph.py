@@ -14,7 +14,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from raydap.analysis.sets.folding import Member
-from raydap.protocol.stack_messages import Location
+from raydap.protocol.stack_messages import CodeLocation
 from raydap.protocol.wait_messages import WaitKind, WaitState
 
 _STARTS = 20
@@ -25,7 +25,7 @@ _STARTS = 20
 class Edge:
     """A wait of one node for another."""
 
-    target: "Node"
+    target: "GraphNode"
     """The node that is waited for."""
     kind: WaitKind
     certain: bool = True
@@ -33,7 +33,7 @@ class Edge:
 
 
 @dataclass(eq=False, slots=True)
-class Node:
+class GraphNode:
     """A thread, a coroutine, a task without a known thread, an actor that keeps resources, or a used-up resource."""
 
     key: Hashable
@@ -45,7 +45,7 @@ class Node:
     """Where it is, or why it has not begun, for users."""
     member: Member | None = None
     """The worker; None if there is none."""
-    location: Location | None = None
+    location: CodeLocation | None = None
     edges: list[Edge] = field(default_factory=list)
     needed: int = 0
     """How many of the nodes for which it waits have to continue, including the `ready` ones; 0 for all."""
@@ -56,16 +56,16 @@ class Node:
     task: str = ""
     """The hex id of the Ray task that it is or runs; "" if it is not known."""
 
-    def waits_for(self, targets: Iterable["Node"], kind: WaitKind, needed: int = 0, certain: bool = True) -> None:
+    def waits_for(self, targets: Iterable["GraphNode"], kind: WaitKind, needed: int = 0, certain: bool = True) -> None:
         """Replace the edges; without targets the node may continue."""
         self.edges = [Edge(target, kind, certain) for target in dict.fromkeys(targets)]
         self.needed = needed
         self.can_continue = not self.edges
 
 
-def reachable(roots: Iterable[Node]) -> list[Node]:
+def reachable(roots: Iterable[GraphNode]) -> list[GraphNode]:
     """Return the nodes that can be reached, each once, beginning with `roots`."""
-    found: dict[Node, None] = {}
+    found: dict[GraphNode, None] = {}
     waiting = deque(roots)
     while waiting:
         node = waiting.popleft()
@@ -75,14 +75,14 @@ def reachable(roots: Iterable[Node]) -> list[Node]:
     return list(found)
 
 
-def stuck(nodes: Collection[Node]) -> set[Node]:
+def stuck(nodes: Collection[GraphNode]) -> set[GraphNode]:
     """Return the nodes that can never continue.
 
     `nodes` must contain everything for which its nodes wait.
     """
-    waiting: dict[Node, list[Node]] = {}
-    missing: dict[Node, int] = {}
-    going = deque[Node]()
+    waiting: dict[GraphNode, list[GraphNode]] = {}
+    missing: dict[GraphNode, int] = {}
+    going = deque[GraphNode]()
     for node in nodes:
         for edge in node.edges:
             waiting.setdefault(edge.target, []).append(node)
@@ -99,7 +99,7 @@ def stuck(nodes: Collection[Node]) -> set[Node]:
     return {node for node in nodes if missing[node] > 0}
 
 
-def deadlocks(nodes: Collection[Node]) -> list[list[Node]]:
+def deadlocks(nodes: Collection[GraphNode]) -> list[list[GraphNode]]:
     """Return the groups of nodes that wait for each other and can never continue.
 
     Nodes that only wait for such a group are left out.
@@ -109,7 +109,7 @@ def deadlocks(nodes: Collection[Node]) -> list[list[Node]]:
     return [group for group in _components(ordered, never) if len(group) > 1 or _waits_for_itself(group[0])]
 
 
-def cycle(group: Collection[Node]) -> list[Edge]:
+def cycle(group: Collection[GraphNode]) -> list[Edge]:
     """Return a shortest cycle in a group of `deadlocks`, preferably of certain edges.
 
     The target of each edge is the node of the next edge.
@@ -119,12 +119,12 @@ def cycle(group: Collection[Node]) -> list[Edge]:
     return min(found, key=lambda path: (sum(not edge.certain for edge in path), len(path)))
 
 
-def _waits_for_itself(node: Node) -> bool:
+def _waits_for_itself(node: GraphNode) -> bool:
     return any(edge.target is node for edge in node.edges)
 
 
-def _way_back(start: Node, members: set[Node]) -> list[Edge]:
-    ways: dict[Node, list[Edge]] = {start: []}
+def _way_back(start: GraphNode, members: set[GraphNode]) -> list[Edge]:
+    ways: dict[GraphNode, list[Edge]] = {start: []}
     waiting = deque([start])
     while waiting:
         node = waiting.popleft()
@@ -137,18 +137,18 @@ def _way_back(start: Node, members: set[Node]) -> list[Edge]:
     return []
 
 
-def _components(nodes: Iterable[Node], among: set[Node]) -> list[list[Node]]:
+def _components(nodes: Iterable[GraphNode], among: set[GraphNode]) -> list[list[GraphNode]]:
     """Return the strongly connected components (Tarjan), without recursion, because a chain may be long."""
-    numbers: dict[Node, int] = {}
-    lowest: dict[Node, int] = {}
-    path: list[Node] = []
-    on_path: set[Node] = set()
-    found: list[list[Node]] = []
+    numbers: dict[GraphNode, int] = {}
+    lowest: dict[GraphNode, int] = {}
+    path: list[GraphNode] = []
+    on_path: set[GraphNode] = set()
+    found: list[list[GraphNode]] = []
     for root in nodes:
         if root in numbers:
             continue
-        open_: list[tuple[Node, Iterator[Edge]]] = []
-        next_: Node | None = root
+        open_: list[tuple[GraphNode, Iterator[Edge]]] = []
+        next_: GraphNode | None = root
         while next_ is not None or open_:
             if next_ is not None:
                 numbers[next_] = lowest[next_] = len(numbers)

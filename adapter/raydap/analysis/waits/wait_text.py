@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from raydap.analysis.sets import folding
 from raydap.analysis.waits.building import Graph
 from raydap.analysis.waits.collective_waits import Collective
-from raydap.analysis.waits.wait_graph import Edge, Node
+from raydap.analysis.waits.wait_graph import Edge, GraphNode
 from raydap.presentation.safe_text import one_line
 
 _LINES = 400
@@ -33,12 +33,12 @@ _WORDS: dict[tuple[str, bool], str] = {
 """The words before the target of an edge, by the kind of the edge and whether it is certain."""
 
 
-def name(nodes: Sequence[Node]) -> str:
+def name(nodes: Sequence[GraphNode]) -> str:
     """Return the name of nodes that are alike, such as `Trainer{0-2}.step` or `prepare (3)`."""
     return one_line(_name(nodes))
 
 
-def _name(nodes: Sequence[Node]) -> str:
+def _name(nodes: Sequence[GraphNode]) -> str:
     first = nodes[0]
     members = [node.member for node in nodes if node.member is not None]
     if not members:
@@ -55,7 +55,7 @@ def _name(nodes: Sequence[Node]) -> str:
     return first.label if len(nodes) == 1 else f"{first.label} ({len(nodes)})"
 
 
-def of_deadlock(group: Collection[Node], path: Sequence[Edge]) -> str:
+def of_deadlock(group: Collection[GraphNode], path: Sequence[Edge]) -> str:
     """Return a deadlock as text, in several lines.
 
     `path` is a cycle: the target of the last edge is the node of the first one.
@@ -108,16 +108,16 @@ def of_graph(graph: Graph, deadlocks: Sequence[tuple[bool, str]], problem: str, 
 class _Tree:
     """The lines of the tree."""
 
-    def __init__(self, colours: dict[Node, int], marks: dict[Node, int], numbered: bool) -> None:
+    def __init__(self, colours: dict[GraphNode, int], marks: dict[GraphNode, int], numbered: bool) -> None:
         self._colours = colours
         self._marks = marks
         self._numbered = numbered
         self._shown: set[int] = set()
         self.lines: list[str] = []
 
-    def add(self, children: Iterable[tuple[Edge | None, Node]], indent: str, depth: int) -> None:
+    def add(self, children: Iterable[tuple[Edge | None, GraphNode]], indent: str, depth: int) -> None:
         """Add siblings: deadlocked nodes first, then small groups."""
-        groups: dict[object, list[tuple[Edge | None, Node]]] = {}
+        groups: dict[object, list[tuple[Edge | None, GraphNode]]] = {}
         for edge, node in children:
             kind = None if edge is None else (edge.kind, edge.certain)
             groups.setdefault((kind, self._colours[node]), []).append((edge, node))
@@ -136,7 +136,7 @@ class _Tree:
             branch, below = ("", "") if depth == 0 else ("└─ ", "   ") if is_last else ("├─ ", "│  ")
             self._add_group(group, indent + branch, indent + below, depth)
 
-    def _add_group(self, group: Sequence[tuple[Edge | None, Node]], start: str, indent: str, depth: int) -> None:
+    def _add_group(self, group: Sequence[tuple[Edge | None, GraphNode]], start: str, indent: str, depth: int) -> None:
         nodes = list(dict.fromkeys(node for _, node in group))
         edge, first = group[0]
         mark = self._marks.get(first)
@@ -151,7 +151,7 @@ class _Tree:
         self.add([(each, each.target) for node in nodes for each in node.edges], indent, depth + 1)
 
 
-def _head(nodes: Sequence[Node]) -> str:
+def _head(nodes: Sequence[GraphNode]) -> str:
     where = ""
     entry = None if nodes[0].member is None else nodes[0].member.entry
     if len(nodes) == 1 and entry is not None and entry.pid:
@@ -165,18 +165,18 @@ def _words(edge: Edge) -> str:
     return _WORDS.get((edge.kind, edge.certain), "")
 
 
-def _is_driver(node: Node) -> bool:
+def _is_driver(node: GraphNode) -> bool:
     return node.member is not None and node.member.entry.type == "driver"
 
 
-def _alike(nodes: Iterable[Node], by: dict[Node, tuple[str, str]]) -> list[list[Node]]:
-    groups: dict[tuple[str, str], list[Node]] = {}
+def _alike(nodes: Iterable[GraphNode], by: dict[GraphNode, tuple[str, str]]) -> list[list[GraphNode]]:
+    groups: dict[tuple[str, str], list[GraphNode]] = {}
     for node in nodes:
         groups.setdefault(by[node], []).append(node)
     return list(groups.values())
 
 
-def _colours(nodes: Sequence[Node]) -> dict[Node, int]:
+def _colours(nodes: Sequence[GraphNode]) -> dict[GraphNode, int]:
     """Return equal numbers for nodes that are alike.
 
     Nodes are alike if they look the same, and wait for nodes that are alike, down to _ROUNDS levels. Cycles are no
@@ -197,7 +197,7 @@ def _colours(nodes: Sequence[Node]) -> dict[Node, int]:
     return colours
 
 
-def _look(node: Node) -> tuple[str, ...]:
+def _look(node: GraphNode) -> tuple[str, ...]:
     entry = None if node.member is None else node.member.entry
     whose = "" if entry is None else f"{entry.job} {entry.actor or entry.label}"
     return whose, node.label, node.state, node.text, "" if entry is None else entry.type

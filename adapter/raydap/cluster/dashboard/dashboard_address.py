@@ -35,7 +35,7 @@ _QUERY_TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Location:
+class DashboardLocation:
     """The address of a dashboard."""
 
     url: str
@@ -52,7 +52,7 @@ class Location:
 
 async def resolve(
     dashboard: str | None, environ: Mapping[str, str], launched: Launched = "", argument: str = ARGUMENT
-) -> Location:
+) -> DashboardLocation:
     """Find the dashboard that the user means.
 
     `dashboard` is the user's argument: a URL, a Ray address (`host:port` of the GCS or `ray://host:port`), or "auto"
@@ -67,7 +67,7 @@ async def resolve(
     source, address = chosen(dashboard, environ)
     if address is not None and address != "auto":
         if address.startswith(("http://", "https://")):
-            return Location(_checked_url(source, address))
+            return DashboardLocation(_checked_url(source, address))
         if not _HOST_PORT.fullmatch(address):
             raise ProblemError(
                 Problem(
@@ -139,7 +139,7 @@ async def _from_ray(address: str | None, source: str, environ: Mapping[str, str]
         ) from None
 
 
-def _location(found: Mapping[str, Any]) -> Location:
+def _location(found: Mapping[str, Any]) -> DashboardLocation:
     if found["url"] is None:
         raise ProblemError(
             Problem(
@@ -148,10 +148,10 @@ def _location(found: Mapping[str, Any]) -> Location:
                 "start it with include_dashboard=True and ray[default] installed.",
             )
         )
-    return Location(found["url"])
+    return DashboardLocation(found["url"])
 
 
-def default(argument: str = ARGUMENT) -> Location:
+def default(argument: str = ARGUMENT) -> DashboardLocation:
     """Return Ray's default address, where the port of a remote cluster may be forwarded.
 
     Raises ProblemError if another user listens there.
@@ -160,7 +160,7 @@ def default(argument: str = ARGUMENT) -> Location:
     if socket is not None and socket.uid != os.getuid():
         text = f"The program that listens at {DEFAULT_URL} belongs to {_user(socket.uid)}; to use it, name it"
         raise ProblemError(Problem(Code.CLUSTER_NOT_NAMED, f"{text}: {argument.format(DEFAULT_URL)}."))
-    return Location(DEFAULT_URL, guessed=True, argument=argument)
+    return DashboardLocation(DEFAULT_URL, guessed=True, argument=argument)
 
 
 def _user(uid: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from raydap.cluster.dashboard.labels import Row, label, milliseconds
 from raydap.cluster.dashboard.rest import MAX_ANSWER, AnswerTooLong, Params, Rest, not_a_dashboard
-from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.core.events import ProcessInfo, WorkerLabel
 from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.types import WorkerKey
 
@@ -109,12 +109,12 @@ class Dashboard:
         self._nodes: dict[str, str] = {}
         self._nodes_asked: tuple[float, set[Any]] = (float("-inf"), set())
 
-    async def paused(self) -> tuple[PausedWorker, ...]:
+    async def paused(self) -> tuple[ProcessInfo, ...]:
         """Return all live workers that wait for a debugger, in the dashboard's order."""
         rows = await self._on_living_nodes(await self._rows("workers", _PAUSED, "raydap may miss some paused workers"))
         return tuple(worker for worker in map(_paused, rows) if worker is not None)
 
-    async def alive(self) -> dict[PausedWorker, WorkerLabel]:
+    async def alive(self) -> dict[ProcessInfo, WorkerLabel]:
         """Return live workers and drivers except raydap's own, with their labels.
 
         At most 10,000 are returned. Their `port` is 0.
@@ -125,7 +125,7 @@ class Dashboard:
         labels = await self.labels(workers)
         return {worker: labels[worker.key] for worker in workers if not is_own(labels[worker.key])}
 
-    async def listed(self) -> dict[PausedWorker, int]:
+    async def listed(self) -> dict[ProcessInfo, int]:
         """Return live workers and drivers, with the number of their threads that wait for a debugger.
 
         At most 10,000 are returned. The `port` of a process without a debugger is 0.
@@ -168,7 +168,7 @@ class Dashboard:
             for row in rows
         }
 
-    async def labels(self, workers: Iterable[PausedWorker]) -> dict[WorkerKey, WorkerLabel]:
+    async def labels(self, workers: Iterable[ProcessInfo]) -> dict[WorkerKey, WorkerLabel]:
         """Return the labels of these workers, as labels.label makes them."""
         tasks = await self._rows("tasks", _RUNNING, _SOME_TASKS)
         return label(workers, tasks, await self.actors(), await self.jobs())
@@ -305,19 +305,19 @@ def _cleaned(row: Row) -> Row:
     return {name: value for name, value in row.items() if name not in wrong} if wrong else row
 
 
-def _paused(row: Mapping[str, Any]) -> PausedWorker | None:
+def _paused(row: Mapping[str, Any]) -> ProcessInfo | None:
     """Return the worker of a row (ray/util/state/common.py, WorkerState); None without a valid debug port."""
     port = row.get("debugger_port")
     return _worker(row, port) if isinstance(port, int) and 0 < port < 65536 else None
 
 
-def _worker(row: Mapping[str, Any], port: int) -> PausedWorker | None:
+def _worker(row: Mapping[str, Any], port: int) -> ProcessInfo | None:
     """Return the process of a row; None if the row does not identify it."""
     key, host = row.get("worker_id"), row.get("ip")
     if not (isinstance(key, str) and key and isinstance(host, str) and host):
         return None
     pid = row.get("pid")
-    return PausedWorker(
+    return ProcessInfo(
         key=WorkerKey(key),
         host=host,
         port=port,

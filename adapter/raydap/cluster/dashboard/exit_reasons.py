@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from raydap.cluster.dashboard.dashboard_client import ExitReason
 from raydap.cluster.dashboard.polls import Poll, Polls
-from raydap.core.events import EndedWorker, PausedWorker, WorkersEnded
+from raydap.core.events import EndedWorker, ProcessInfo, WorkersEnded
 from raydap.protocol.types import WorkerKey
 
 Ask = Callable[[], Awaitable[dict[WorkerKey, ExitReason]]]
@@ -31,10 +31,10 @@ class ExitReasons:
         self._look_for_ended_jobs = look_for_ended_jobs
         self._emit = emit
         self._poll = Poll(polls, self._look, "exit reasons")
-        self._gone: dict[WorkerKey, tuple[PausedWorker, int]] = {}
+        self._gone: dict[WorkerKey, tuple[ProcessInfo, int]] = {}
         """The workers without an exit reason, with the number of lookups that did not find one."""
 
-    async def look_up(self, worker: PausedWorker) -> None:
+    async def look_up(self, worker: ProcessInfo) -> None:
         """Look up a worker, and return when its exit reason is known or all lookups are done.
 
         If lookups already run, they include the worker from now on, and this returns at once.
@@ -63,5 +63,5 @@ class ExitReasons:
             self._emit(WorkersEnded(tuple(_ended(row, reasons[key]) for key, row in ended.items())))
 
 
-def _ended(row: PausedWorker, reason: ExitReason) -> EndedWorker:
+def _ended(row: ProcessInfo, reason: ExitReason) -> EndedWorker:
     return EndedWorker(row, reason.detail or reason.kind, reason.is_crash, reason.ended_ms)

@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from raydap.cluster.dashboard.polls import Poll, Polls
-from raydap.core.events import PausedWorker, WorkerLabel, WorkersLabelled
+from raydap.core.events import ProcessInfo, WorkerLabel, WorkersLabelled
 from raydap.protocol.types import WorkerKey
 
-Ask = Callable[[tuple[PausedWorker, ...]], Awaitable[dict[WorkerKey, WorkerLabel]]]
+Ask = Callable[[tuple[ProcessInfo, ...]], Awaitable[dict[WorkerKey, WorkerLabel]]]
 
 GATHER_S = 0.05
 """Seconds for which workers are collected before the first lookup, because many workers stop at the same time."""
@@ -28,7 +28,7 @@ MAX_LABELS = 500
 class _Wanted:
     """A worker whose label is polled."""
 
-    row: PausedWorker
+    row: ProcessInfo
     lookups: int = 0
     """The number of lookups since the worker's last stop."""
     known: WorkerLabel = field(default_factory=WorkerLabel)
@@ -53,7 +53,7 @@ class LabelPolling:
         self._is_first = True
         self._poll = Poll(polls, self._look, "labels", wake=self._more, shortest_s=PAUSES_S[0])
 
-    async def look_up(self, workers: tuple[PausedWorker, ...]) -> None:
+    async def look_up(self, workers: tuple[ProcessInfo, ...]) -> None:
         """Look up these workers, and return when the last lookup is done.
 
         If lookups already run, they include these workers from now on, and this returns at once.

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from raydap.core.events import ListedActor, PausedWorker, WorkerLabel
+from raydap.core.events import ListedActor, ProcessInfo, WorkerLabel
 from raydap.presentation.short_text import in_one_line
 from raydap.protocol.types import WorkerKey
 
@@ -18,7 +18,7 @@ _LONGEST_TITLE = 40
 
 
 def label(
-    workers: Iterable[PausedWorker], tasks: Iterable[Row], actors: Iterable[Row], jobs: Iterable[Row]
+    workers: Iterable[ProcessInfo], tasks: Iterable[Row], actors: Iterable[Row], jobs: Iterable[Row]
 ) -> dict[WorkerKey, WorkerLabel]:
     """Return a label for each worker of Ray.
 

@@ -31,7 +31,7 @@ _RAYS = "/ray/_private/"
 """Part of the paths of Ray's own files."""
 
 
-class Process(Protocol):
+class LiveProcess(Protocol):
     """The facts about a live worker that an entry does not contain."""
 
     @property
@@ -93,7 +93,7 @@ class LegacyBreakpoint(msgspec.Struct, frozen=True):
 
 
 async def find(
-    address: str, environ: Mapping[str, str], workers: Mapping[WorkerKey, Process]
+    address: str, environ: Mapping[str, str], workers: Mapping[WorkerKey, LiveProcess]
 ) -> list[LegacyBreakpoint]:
     """Return the breakpoints in the GCS at `address` (host:port), sorted by time.
 
@@ -103,13 +103,13 @@ async def find(
     return read_all(await query("legacy", {"address": address}, environ, QUERY_TIMEOUT_S), workers)
 
 
-def read_all(entries: Mapping[str, str], workers: Mapping[WorkerKey, Process]) -> list[LegacyBreakpoint]:
+def read_all(entries: Mapping[str, str], workers: Mapping[WorkerKey, LiveProcess]) -> list[LegacyBreakpoint]:
     """Return the breakpoints of entries, sorted by time. `entries` are the texts by their keys."""
     found = [read(key, text, workers) for key, text in entries.items()]
     return sorted((one for one in found if one is not None), key=lambda one: one.since)
 
 
-def read(key: str, text: str, workers: Mapping[WorkerKey, Process]) -> LegacyBreakpoint | None:
+def read(key: str, text: str, workers: Mapping[WorkerKey, LiveProcess]) -> LegacyBreakpoint | None:
     """Return the breakpoint of one entry; None if its worker has ended, or if the entry is malformed."""
     try:
         entry: dict[str, Any] = json.loads(text)

@@ -22,7 +22,7 @@ from raydap.cluster.relay.relay_channels import CHUNK, OPEN, OPENED, Channel, Ch
 from raydap.inworker import leftover_sockets, private_sockets
 from raydap.inworker.leftover_sockets import remove_if_ended
 from raydap.inworker.private_sockets import peer_is_trusted
-from raydap.private_listener import Listener, check_length
+from raydap.private_listener import SameUserListener, check_length
 from raydap.tasks import Tasks
 
 BY_VALUE = (leftover_sockets, outside_looks, private_listener, private_sockets, relay_channels, tasks)
@@ -176,7 +176,7 @@ class AgentWatch:
         self._folder = folder
         self._path = os.path.join(folder, name)
         self._take_call = take_call
-        self._listener: Listener | None = None
+        self._listener: SameUserListener | None = None
         self._known: set[str] = set()
         self._asking = asyncio.Semaphore(AT_ONCE)
         self._accepted: set[socket.socket] = set()
@@ -203,7 +203,7 @@ class AgentWatch:
     async def _listen(self) -> None:
         check_length(self._path)
         if self._listener is None and not await is_served(self._path):
-            self._listener = Listener(self._path, self._take)
+            self._listener = SameUserListener(self._path, self._take)
 
     def _take(self, connection: socket.socket) -> None:
         self._accepted.add(connection)

@@ -53,7 +53,7 @@ class ClusterAccess:
     """The environment for Ray, with Ray's token if the cluster wants it."""
 
 
-class Relay:
+class RelayClient:
     """Connections through Ray. Must be closed.
 
     The process is started when it is first needed, and again after its end. `cluster_access` returns how to join the

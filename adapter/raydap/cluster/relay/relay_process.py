@@ -45,7 +45,7 @@ CLOSE_TIMEOUT_S = 5.0
 """Seconds for the actors to close their connections."""
 
 
-class Node:
+class RelayNode:
     """The actor on one node, and the connections over it. It ends with the actor."""
 
     def __init__(self, actor: Any) -> None:
@@ -115,7 +115,7 @@ class Nodes:
     """The nodes with an actor, by Ray's ids."""
 
     def __init__(self) -> None:
-        self._nodes: dict[str, Node] = {}
+        self._nodes: dict[str, RelayNode] = {}
         self._connections: Counter[str] = Counter()
 
     @asynccontextmanager
@@ -132,14 +132,14 @@ class Nodes:
             if last and not self._connections[node_id] and node_id in self._nodes:
                 await self._nodes.pop(node_id).end()
 
-    async def get(self, node_id: str) -> Node:
+    async def get(self, node_id: str) -> RelayNode:
         """Return the node, and start its actor if there is none or it has died.
 
         Raises RayError, and asyncio's TimeoutError.
         """
         node = self._nodes.get(node_id)
         if node is None or node.has_ended:  # `_ended` may not have been called yet.
-            node = self._nodes[node_id] = Node(
+            node = self._nodes[node_id] = RelayNode(
                 ray_driver.start_actor(node_id, relay_actor.RaydapRelay, (relay_actor, *relay_actor.BY_VALUE))
             )
             node.running.add_done_callback(partial(self._ended, node_id, node))
@@ -157,7 +157,7 @@ class Nodes:
         """Wait until all connections are closed on all nodes that live."""
         await asyncio.gather(*(node.finish() for node in self._nodes.values()), return_exceptions=True)
 
-    def _ended(self, node_id: str, node: Node, running: "asyncio.Future[None]") -> None:
+    def _ended(self, node_id: str, node: RelayNode, running: "asyncio.Future[None]") -> None:
         """Remove a node whose actor has ended."""
         current = self._nodes.get(node_id)
         if running.cancelled() or current is None:
@@ -167,7 +167,7 @@ class Nodes:
         sys.stderr.write(f"the actor on node {node_id} has ended: {_one_line(running.exception())}\n")
 
 
-class Relay:
+class RelayProcess:
     """Links the connections that raydap passes to this process with the actors."""
 
     def __init__(self, control: socket.socket) -> None:
@@ -252,4 +252,4 @@ def run(question: dict[str, Any]) -> Iterator[dict[str, Any]]:
     # has detached from its workers. The relay ends with raydap.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    asyncio.run(Relay(socket.socket(fileno=os.dup(0))).run())
+    asyncio.run(RelayProcess(socket.socket(fileno=os.dup(0))).run())

@@ -18,7 +18,7 @@ ASK_TIMEOUT_S = 75.0
 """Seconds for all nodes: the time to join the cluster, and survey_process.NODE_TIMEOUT_S."""
 
 
-class Peer(msgspec.Struct, frozen=True):
+class DebugPortPeer(msgspec.Struct, frozen=True):
     """The other end of a connection to a debug port."""
 
     host: str
@@ -33,7 +33,7 @@ class PortReport(msgspec.Struct, frozen=True):
 
     listens: bool
     """Whether a process listens there."""
-    peers: tuple[Peer, ...] = ()
+    peers: tuple[DebugPortPeer, ...] = ()
     """The other ends of the connections to it."""
 
 

@@ -12,10 +12,10 @@ from typing import Literal
 
 import msgspec
 
-from raydap.analysis.thread_stacks import CodeOwner, Stacks, StackVariable, ThreadFrame, ThreadStack
+from raydap.analysis.thread_stacks import CodeOwner, FrameVariable, SampledStack, Stacks, ThreadFrame
 from raydap.cluster.injection.gdb_injection import tracing_obstacle
 from raydap.cluster.machine.outside_looks import py_spy_output
-from raydap.core.events import PausedWorker
+from raydap.core.events import ProcessInfo
 
 MAX_OUTPUT = 16 * 1024 * 1024
 """Maximum size of the output that is read from another node, in bytes."""
@@ -60,7 +60,7 @@ class _Thread(msgspec.Struct, frozen=True):
     owns_gil: bool = False
 
 
-async def output(worker: PausedWorker) -> bytes:
+async def output(worker: ProcessInfo) -> bytes:
     """Return what py-spy prints for a worker on this machine. Raises PySpyFailed."""
     try:
         return await asyncio.to_thread(py_spy_output, worker.pid, "--locals")
@@ -79,7 +79,7 @@ def decode(output: bytes) -> Stacks:
     return Stacks("", tuple(_thread(each) for each in sorted(shown, key=lambda each: each.os_thread_id != each.pid)))
 
 
-def _thread(thread: _Thread) -> ThreadStack:
+def _thread(thread: _Thread) -> SampledStack:
     """Return the stack of a thread.
 
     A thread that keeps the interpreter's lock reaches no other line of Python. So its activity is "busy" if it
@@ -91,7 +91,7 @@ def _thread(thread: _Thread) -> ThreadStack:
     own = (msgspec.structs.replace(each, owner=CodeOwner.PLUMBING) for each in frames[: held + 1])
     frames = (*own, *frames[held + 1 :])
     user = next((number for number, each in enumerate(frames) if each.owner == CodeOwner.USER), -1)
-    return ThreadStack(
+    return SampledStack(
         name=thread.thread_name or "",
         main=thread.os_thread_id == thread.pid,
         activity="stopped" if held >= 0 else "busy" if thread.active else "blocked",
@@ -103,7 +103,7 @@ def _thread(thread: _Thread) -> ThreadStack:
 
 
 def _frame(frame: _Frame) -> ThreadFrame:
-    variables = tuple(StackVariable(each.name, _value(each.repr or ""), "") for each in frame.locals or ())
+    variables = tuple(FrameVariable(each.name, _value(each.repr or ""), "") for each in frame.locals or ())
     # py-spy reports qualified names. Stacks from other sources have the names of the code objects.
     name = frame.name.rpartition(".")[2]
     return ThreadFrame(name, frame.filename, frame.line, _owner(frame.filename), variables)

@@ -4,13 +4,13 @@ from collections.abc import Iterable
 
 from raydap.core.flows import Future
 from raydap.core.model.client import Request
-from raydap.core.model.worker import Thread
+from raydap.core.model.worker import WorkerThread
 
 
 class Arrivals:
     """The wait of a request until all of these threads have stopped or ended."""
 
-    def __init__(self, request: Request, threads: Iterable[Thread], until: float, hides: bool = False) -> None:
+    def __init__(self, request: Request, threads: Iterable[WorkerThread], until: float, hides: bool = False) -> None:
         self.request = request
         self.missing = set(threads)
         """The threads that have neither stopped nor ended yet."""
@@ -18,18 +18,18 @@ class Arrivals:
         """The time at which the wait ends, even if threads are missing."""
         self.hides = hides
         """Whether the stops are hidden from clients."""
-        self.hidden: dict[Thread, dict[str, object]] = {}
+        self.hidden: dict[WorkerThread, dict[str, object]] = {}
         """The bodies of the hidden `stopped` events."""
         self.over: Future[None] = Future()
         """Done when no thread is missing, at the time `until`, or when the request no longer needs an answer."""
         self._finish_if(not self.missing)
 
-    def arrived(self, thread: Thread) -> None:
+    def arrived(self, thread: WorkerThread) -> None:
         """Note that a thread has stopped or ended."""
         self.missing.discard(thread)
         self._finish_if(not self.missing)
 
-    def hide(self, thread: Thread, stopped: dict[str, object]) -> bool:
+    def hide(self, thread: WorkerThread, stopped: dict[str, object]) -> bool:
         """Record a stop that has to be hidden, and return whether it has to. The caller then calls `arrived`."""
         if not self.hides or self.over.done or thread not in self.missing:
             return False

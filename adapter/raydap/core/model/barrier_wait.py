@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from raydap.core.events import ListedActor, WorkerLabel
-from raydap.core.model.breakpoints import Breakpoint
-from raydap.core.model.worker import AttachStage, Thread, ThreadState, Worker
+from raydap.core.model.breakpoints import RunBreakpoint
+from raydap.core.model.worker import AttachStage, ThreadState, Worker, WorkerThread
 from raydap.protocol.types import ClientId, Handle, WorkerKey
 
 
@@ -37,13 +37,13 @@ class BarrierWait:
     """The wait at one barrier, from the first arrival until the barrier opens."""
 
     id: Handle
-    breakpoint: Breakpoint
+    breakpoint: RunBreakpoint
     """The breakpoint that is set at the barrier now."""
     of: WorkerClass | None
     """The class of the workers; None until Ray reports what the first one runs."""
     began: float
     """The time of the first arrival."""
-    arrived: dict[WorkerKey, dict[Thread, dict[str, object]]] = field(default_factory=dict)
+    arrived: dict[WorkerKey, dict[WorkerThread, dict[str, object]]] = field(default_factory=dict)
     """For each worker, its threads that have arrived, with the bodies of their `stopped`.
 
     Most threads are WAITING. A thread that the user has stepped to the barrier is shown, and counts while it stays
@@ -87,7 +87,7 @@ class BarrierWait:
         return next(iter(next(iter(self.arrived.values())))).worker
 
     @property
-    def waiting(self) -> list[Thread]:
+    def waiting(self) -> list[WorkerThread]:
         """The threads that wait without being shown to clients."""
         threads = (thread for arrived in self.arrived.values() for thread in arrived)
         return [thread for thread in threads if thread.state is ThreadState.WAITING]
@@ -97,11 +97,11 @@ class BarrierWait:
         """The members that have not arrived."""
         return [worker for key, worker in self.members.items() if key not in self.arrived]
 
-    def stopped(self, thread: Thread) -> dict[str, object] | None:
+    def stopped(self, thread: WorkerThread) -> dict[str, object] | None:
         """Return the body of a thread's `stopped`; None if the thread has not arrived."""
         return self.arrived.get(thread.worker.key, {}).get(thread)
 
-    def arrive(self, thread: Thread, stopped: dict[str, object]) -> None:
+    def arrive(self, thread: WorkerThread, stopped: dict[str, object]) -> None:
         """Add a thread that has arrived, with the body of its `stopped`."""
         self.arrived.setdefault(thread.worker.key, {})[thread] = stopped
         # Ray's last answer may be out of date now.

@@ -22,7 +22,7 @@ _PLACE = {"line", "column", "name"}
 """The keys of a spec that determine the place of a breakpoint."""
 
 
-class Breakpoint:
+class RunBreakpoint:
     """One breakpoint.
 
     The answers that verify it and the answers with a message are kept apart, so that `view` takes the same time with
@@ -126,7 +126,7 @@ class Group:
 
     __slots__ = ("arguments", "breakpoints", "command", "path", "sent")
 
-    def __init__(self, command: str, arguments: dict[str, object], breakpoints: list[Breakpoint]) -> None:
+    def __init__(self, command: str, arguments: dict[str, object], breakpoints: list[RunBreakpoint]) -> None:
         self.command = command
         self.breakpoints = breakpoints
         self.sent = [breakpoint for breakpoint in breakpoints if not breakpoint.mistake]
@@ -146,7 +146,7 @@ class Group:
         return {**self.arguments, "source": {**source, "path": path}}
 
 
-class Breakpoints:
+class RunBreakpoints:
     """The breakpoints and exception filters of a run."""
 
     def __init__(self, handles: Handles) -> None:
@@ -206,7 +206,9 @@ class Breakpoints:
         others = [each for each in before if each.id in foreign and not any(map(each.is_at, specs))]
         for spec in [*(each.spec for each in others), *specs]:
             same = kept.pop(_same(spec), None)
-            breakpoints.append(same if same is not None else Breakpoint(self._all_handles.new(), spec, source, author))
+            breakpoints.append(
+                same if same is not None else RunBreakpoint(self._all_handles.new(), spec, source, author)
+            )
         group = self._groups[key] = Group(command, arguments, breakpoints)
         if not breakpoints:
             del self._groups[key]
@@ -226,7 +228,7 @@ class Breakpoints:
         unconfirmed = [self._groups[key] for key in self._unconfirmed if key in self._groups]
         return [self.set(group.command, {**group.arguments, "breakpoints": []}) for group in unconfirmed]
 
-    def all(self) -> Iterator[Breakpoint]:
+    def all(self) -> Iterator[RunBreakpoint]:
         """Return all breakpoints."""
         return (breakpoint for group in self._groups.values() for breakpoint in group.breakpoints)
 
@@ -246,7 +248,7 @@ class Breakpoints:
             self._filters = {client: filters for client, filters in self._filters.items() if client in present}
         return self.exceptions != before
 
-    def answered(self, worker: WorkerKey, group: Group, answers: object, path: str = "") -> list[Breakpoint]:
+    def answered(self, worker: WorkerKey, group: Group, answers: object, path: str = "") -> list[RunBreakpoint]:
         """Merge a worker's answer to `group`, sent for `path`. Return the breakpoints that look different now."""
         changed = []
         for breakpoint, answer in zip(group.sent, answers if isinstance(answers, list) else [], strict=False):
@@ -254,7 +256,7 @@ class Breakpoints:
                 changed.append(breakpoint)
         return changed
 
-    def moved(self, worker: WorkerKey, answer: Mapping[str, object]) -> list[Breakpoint]:
+    def moved(self, worker: WorkerKey, answer: Mapping[str, object]) -> list[RunBreakpoint]:
         """Merge a worker's `breakpoint` event. Return the breakpoints that look different now."""
         found = self._find(worker, answer.get("id"))
         if found is None:
@@ -263,7 +265,7 @@ class Breakpoints:
         changed = breakpoint.take(worker, path, {**breakpoint.answers[worker][path], **answer})
         return [breakpoint] if changed else []
 
-    def forget(self, worker: WorkerKey) -> list[Breakpoint]:
+    def forget(self, worker: WorkerKey) -> list[RunBreakpoint]:
         """Drop the answers of a worker that is gone. Return the breakpoints that look different now."""
         return [breakpoint for breakpoint in self.all() if breakpoint.drop(worker)]
 
@@ -283,12 +285,12 @@ class Breakpoints:
         """Whether any breakpoint is a barrier."""
         return any(breakpoint.barrier is not None for breakpoint in self.all())
 
-    def hit(self, worker: WorkerKey, locals_: object) -> list[Breakpoint]:
+    def hit(self, worker: WorkerKey, locals_: object) -> list[RunBreakpoint]:
         """Return the breakpoints for a worker's `hitBreakpointIds`, without ids that are not raydap's."""
         found = [self._find(worker, local) for local in (locals_ if isinstance(locals_, list) else [])]
         return [each[0] for each in found if each is not None]
 
-    def at_place(self, place: tuple[str, object]) -> Breakpoint | None:
+    def at_place(self, place: tuple[str, object]) -> RunBreakpoint | None:
         """Return the breakpoint that is set at this place now, or None."""
         return next((breakpoint for breakpoint in self.all() if breakpoint.place == place), None)
 
@@ -298,11 +300,11 @@ class Breakpoints:
         self._unconfirmed.clear()
         self._filters = {None: ExceptionFilters()}
 
-    def has(self, wanted: Breakpoint) -> bool:
+    def has(self, wanted: RunBreakpoint) -> bool:
         """Return whether this breakpoint is still set."""
         return any(breakpoint is wanted for breakpoint in self.all())
 
-    def _find(self, worker: WorkerKey, local: object) -> tuple[Breakpoint, str] | None:
+    def _find(self, worker: WorkerKey, local: object) -> tuple[RunBreakpoint, str] | None:
         # The type is checked because debugpy numbers breakpoints from 0, and 0 == False in Python.
         if type(local) is not int:
             return None
@@ -337,7 +339,7 @@ def specs_of(arguments: dict[str, object]) -> list[dict[str, object]]:
     return specs
 
 
-def _completed(spec: dict[str, object], guarded: list[Breakpoint]) -> dict[str, object]:
+def _completed(spec: dict[str, object], guarded: list[RunBreakpoint]) -> dict[str, object]:
     """Return the spec of the guarded breakpoint if this spec only repeats its place; otherwise return this spec."""
     if spec.keys() <= _PLACE:
         for breakpoint in guarded:

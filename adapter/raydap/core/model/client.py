@@ -7,7 +7,7 @@ from enum import Enum, IntEnum, auto
 
 from raydap.core.effects import Effect, SendToClient
 from raydap.core.model.pending import WorkerRefusedError
-from raydap.core.model.worker import Thread, Worker
+from raydap.core.model.worker import Worker, WorkerThread
 from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.types import ClientId, Handle, Seq, WorkerKey
 from raydap.wire import envelope
@@ -31,7 +31,7 @@ class ClientStage(IntEnum):
     """The client gets stops and threads."""
 
 
-class Role(Enum):
+class ClientRole(Enum):
     """The rights of a client."""
 
     UNTRUSTED = auto()
@@ -60,7 +60,7 @@ class View:
     """What one client has received of a run."""
 
     def __init__(self) -> None:
-        self.focus: Thread | None = None
+        self.focus: WorkerThread | None = None
         """The thread that the client's user looks at, as far as requests show it."""
         self.threads: set[Handle] = set()
         """The threads that were sent to the client."""
@@ -79,7 +79,7 @@ class View:
         """The threads whose new name the client has not received yet (workers/thread_names.py)."""
         self.unread: set[Handle] = set()
         """The threads whose stop was sent, but whose stack the client has not requested since."""
-        self.waiting: dict[Handle, Thread] = {}
+        self.waiting: dict[Handle, WorkerThread] = {}
         """The threads whose stop will be sent later (workers/stop_pacing.py)."""
         self.waiting_since = 0.0
         """The time of the last request for a stack, or of the first waiting stop if that is later."""
@@ -103,7 +103,7 @@ class View:
 class Client:
     """One connection of a client."""
 
-    def __init__(self, emit: Callable[[Effect], None], client: ClientId, role: Role) -> None:
+    def __init__(self, emit: Callable[[Effect], None], client: ClientId, role: ClientRole) -> None:
         self.id = client
         self.role = role
         self.stage = ClientStage.CONNECTED
@@ -154,10 +154,10 @@ class Client:
 
     def admit(self) -> None:
         """Give the client the rights of a debugger, because it has presented the hub's token."""
-        if self.role is Role.UNTRUSTED:
-            self.role = Role.DEBUGGER
+        if self.role is ClientRole.UNTRUSTED:
+            self.role = ClientRole.DEBUGGER
 
-    def join(self, role: Role, only: WorkerKey | None = None) -> None:
+    def join(self, role: ClientRole, only: WorkerKey | None = None) -> None:
         """Let the client take part in the run, in this role. `only` is the worker of a CHILD."""
         self.role = role
         self.view = View()
@@ -169,8 +169,8 @@ class Client:
 
         A child session ends with its worker instead.
         """
-        if self.is_attached and self.role is not Role.CHILD:
-            self.role = Role.DEBUGGER
+        if self.is_attached and self.role is not ClientRole.CHILD:
+            self.role = ClientRole.DEBUGGER
             self.joined = False
             self.view = View()
             self.stage = ClientStage.INITIALIZED
@@ -192,16 +192,16 @@ class Client:
         """
         if self.stage < ClientStage.ATTACHED:
             return False
-        if self.role is Role.CHILD:
+        if self.role is ClientRole.CHILD:
             return self.view.only == worker
-        return self.role is not Role.PARENT or worker in self.view.adopted
+        return self.role is not ClientRole.PARENT or worker in self.view.adopted
 
     def may_name(self, worker: Worker) -> bool:
         """Return whether the client may use the handles of a worker.
 
         A PARENT may use all handles, also those that only its child sessions have received.
         """
-        return self.role is not Role.CHILD or self.view.only == worker.key
+        return self.role is not ClientRole.CHILD or self.view.only == worker.key
 
     # Messages to the client.
 

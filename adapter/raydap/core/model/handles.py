@@ -22,14 +22,14 @@ LAST = 2**31 - 1
 _Key = tuple[Kind, LocalId | str]
 
 
-class Target(NamedTuple):
+class HandleTarget(NamedTuple):
     """The object behind a handle."""
 
     kind: Kind
     worker: WorkerKey
     local: LocalId | str
     """The worker's own id. Only that of a module can be a string (spec: Module.id)."""
-    scope: "Scope"
+    scope: "HandleScope"
 
 
 class Handles:
@@ -38,7 +38,7 @@ class Handles:
     def __init__(self) -> None:
         self._next = FIRST
         # Plain tuples instead of Targets, because clients use only few of the handles that they get.
-        self._bound: dict[int, tuple[_Key, Scope]] = {}
+        self._bound: dict[int, tuple[_Key, HandleScope]] = {}
 
     def __len__(self) -> int:
         return len(self._bound)
@@ -51,16 +51,16 @@ class Handles:
         self._next += 1
         return Handle(handle)
 
-    def scope(self, worker: WorkerKey) -> "Scope":
+    def scope(self, worker: WorkerKey) -> "HandleScope":
         """Return a new scope for handles of this worker."""
-        return Scope(self, worker)
+        return HandleScope(self, worker)
 
-    def resolve(self, kind: Kind, handle: object) -> Target:
+    def resolve(self, kind: Kind, handle: object) -> HandleTarget:
         """Return the object behind `handle`. Raises ProblemError (STALE_ID) unless it is a live handle of that kind."""
         bound = self._bound.get(handle) if type(handle) is int else None
         if bound is not None and bound[0][0] is kind:
             (_, local), scope = bound
-            return Target(kind, scope.worker, local, scope)
+            return HandleTarget(kind, scope.worker, local, scope)
         if bound is None and type(handle) is int and FIRST <= handle < self._next:
             text = f"The {_what(kind, handle)} is no longer valid because its worker has resumed; refresh the view."
             raise ProblemError(Problem(Code.STALE_ID, text))
@@ -71,7 +71,7 @@ class Handles:
         text = f"The {_what(kind, handle)} is not one of raydap's; refresh the view."
         return ProblemError(Problem(Code.STALE_ID, text))
 
-    def _bind(self, key: "_Key", scope: "Scope") -> Handle:
+    def _bind(self, key: "_Key", scope: "HandleScope") -> Handle:
         handle = self.new()
         self._bound[handle] = key, scope
         return handle
@@ -81,7 +81,7 @@ class Handles:
             del self._bound[handle]
 
 
-class Scope:
+class HandleScope:
     """Handles of one worker that end together. While the scope is open, a local id always gets the same handle."""
 
     __slots__ = ("_all", "_handles", "_inner", "closed", "worker")
@@ -89,14 +89,14 @@ class Scope:
     def __init__(self, handles: Handles, worker: WorkerKey) -> None:
         self._all = handles
         self._handles: dict[_Key, Handle] = {}
-        self._inner: list[Scope] = []
+        self._inner: list[HandleScope] = []
         self.worker = worker
         self.closed = False
 
-    def open(self) -> "Scope":
+    def open(self) -> "HandleScope":
         """Return a new scope that is closed with this one, if not before."""
         self._inner = [scope for scope in self._inner if not scope.closed]
-        scope = Scope(self._all, self.worker)
+        scope = HandleScope(self._all, self.worker)
         self._inner.append(scope)
         return scope
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.core.events import ProcessInfo, WorkerLabel
 from raydap.core.model.attaching import AttachQueue
 from raydap.core.model.roster import Roster
 from raydap.protocol.types import WorkerKey
@@ -74,13 +74,13 @@ class Process:
     """One process, attached or not. Change a record only in `Processes.changing`."""
 
     key: WorkerKey
-    candidate: PausedWorker | None = None
+    candidate: ProcessInfo | None = None
     """The debug port at which it waits, until raydap attaches."""
-    failure: PausedWorker | None = None
+    failure: ProcessInfo | None = None
     """The debug port at which it still waits after a failed attach."""
-    agent: PausedWorker | None = None
+    agent: ProcessInfo | None = None
     """The socket of its agent, through which raydap can attach at any time. An attached process keeps this row."""
-    alive: PausedWorker | None = None
+    alive: ProcessInfo | None = None
     """The row in Ray's list of running workers; None while the process is attached or paused."""
     label: WorkerLabel | None = None
     """The newest label from Ray for a paused, prepared or attached process.
@@ -108,12 +108,12 @@ class Process:
     """The attached children of a Ray worker or driver."""
 
     @property
-    def paused(self) -> PausedWorker | None:
+    def paused(self) -> ProcessInfo | None:
         """The debug port of a process that waits for a debugger and is not attached."""
         return self.candidate or self.failure
 
     @property
-    def row(self) -> PausedWorker | None:
+    def row(self) -> ProcessInfo | None:
         """The best way to reach the process."""
         return self.agent or self.paused or self.alive
 
@@ -207,7 +207,7 @@ class Processes:
 
     # Paused processes.
 
-    def add_candidate(self, row: PausedWorker, ask_at: float, known: WorkerLabel | None = None) -> None:
+    def add_candidate(self, row: ProcessInfo, ask_at: float, known: WorkerLabel | None = None) -> None:
         """Make a process that waits for a debugger a candidate. `known` is its label from before the pause."""
         with self.changing(row.key) as process:
             if process.failure is None:
@@ -269,7 +269,7 @@ class Processes:
 
     # Running processes.
 
-    def list_alive(self, rows: Mapping[WorkerKey, tuple[PausedWorker, WorkerLabel]]) -> None:
+    def list_alive(self, rows: Mapping[WorkerKey, tuple[ProcessInfo, WorkerLabel]]) -> None:
         """Replace the list of running processes. A process that is missing has ended.
 
         `rows` contains no attached and no paused process.

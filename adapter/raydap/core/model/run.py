@@ -7,7 +7,7 @@ from raydap.analysis.ray_state import RayState
 from raydap.analysis.sets.compared_value import Summary
 from raydap.core.events import ForkedWaitsFound, StackSampled
 from raydap.core.flows import Future
-from raydap.core.model.breakpoints import Breakpoint, Breakpoints
+from raydap.core.model.breakpoints import RunBreakpoint, RunBreakpoints
 from raydap.core.model.handles import Handles
 from raydap.core.model.processes import Processes
 from raydap.core.model.ranks import Ranks
@@ -108,8 +108,8 @@ class Run:
         """None unless the run is over and its program is being ended."""
         self.awaits_cluster = False
         """Whether the debugged program still has to join or start its cluster."""
-        self.breakpoints = Breakpoints(handles)
-        self.changed_breakpoints: dict[Handle, Breakpoint] = {}
+        self.breakpoints = RunBreakpoints(handles)
+        self.changed_breakpoints: dict[Handle, RunBreakpoint] = {}
         """The breakpoints whose text clients get at the next Tick (workers/breakpoint_events.py)."""
         self.progress: AttachProgress | None = None
         """The progress that clients show, if any."""

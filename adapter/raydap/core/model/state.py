@@ -17,7 +17,7 @@ from raydap.core.model.barrier_wait import BarrierWait
 from raydap.core.model.client import Client, Request
 from raydap.core.model.parts import Parts
 from raydap.core.model.run import Ending, Run
-from raydap.core.model.worker import Thread, Worker, WorkerContext
+from raydap.core.model.worker import Worker, WorkerContext, WorkerThread
 from raydap.core.settings import HubSettings
 from raydap.errors import Problem, ProblemError
 from raydap.protocol import messages
@@ -123,7 +123,7 @@ class State(WorkerContext):
             if worker is None or client.sees(worker.key):
                 client.event(event, body)
 
-    def thread(self, client: Client, handle: object) -> Thread:
+    def thread(self, client: Client, handle: object) -> WorkerThread:
         """Return the thread behind a handle that this client may use. Raises ProblemError (STALE_ID)."""
         target = self.handles.resolve(Kind.THREAD, handle)
         worker = self.workers[target.worker]
@@ -132,11 +132,11 @@ class State(WorkerContext):
         assert isinstance(target.local, int)
         return worker.threads[target.local]
 
-    def stopped_threads(self, client: Client) -> list[Thread]:
+    def stopped_threads(self, client: Client) -> list[WorkerThread]:
         """Return the stopped threads that the client sees."""
         return [thread for thread in self.stopped.values() if client.sees(thread.worker.key)]
 
-    def end_thread(self, thread: Thread) -> None:
+    def end_thread(self, thread: WorkerThread) -> None:
         """Remove a thread that has ended, and notify the clients that have seen it."""
         thread.end()
         for client in self.clients.values():
@@ -147,7 +147,7 @@ class State(WorkerContext):
                 client.event("thread", {"reason": "exited", "threadId": thread.handle})
         self.note_arrival(thread)
 
-    def await_arrivals(self, request: Request, threads: Iterable[Thread], timeout_s: float) -> Arrivals:
+    def await_arrivals(self, request: Request, threads: Iterable[WorkerThread], timeout_s: float) -> Arrivals:
         """Begin a wait for the next stop of these threads, of `timeout_s` seconds at most.
 
         Threads that are stopped already or have ended are left out.
@@ -157,12 +157,12 @@ class State(WorkerContext):
         self.arrivals.append(arrivals)
         return arrivals
 
-    def hide_stop(self, thread: Thread, stopped: dict[str, object]) -> bool:
+    def hide_stop(self, thread: WorkerThread, stopped: dict[str, object]) -> bool:
         """Pass a stop to the requests that wait for it. Return whether to hide it from clients."""
         hiding = [each for each in self.arrivals if each.hide(thread, stopped)]
         return bool(hiding)
 
-    def note_arrival(self, thread: Thread) -> None:
+    def note_arrival(self, thread: WorkerThread) -> None:
         """Note that a thread has ended, or that its stop is now shown or hidden."""
         for each in list(self.arrivals):
             each.arrived(thread)

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from enum import Enum, auto
 from typing import Any, Literal
 
-from raydap.analysis.thread_stacks import ThreadStack
+from raydap.analysis.thread_stacks import SampledStack
 from raydap.core.effects import Effect, Log, SendToWorker
-from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.core.events import ProcessInfo, WorkerLabel
 from raydap.core.flows import Future
-from raydap.core.model.handles import Handles, Scope
+from raydap.core.model.handles import Handles, HandleScope
 from raydap.core.model.pending import Asked, Pending, WorkerRefusedError
 from raydap.core.model.run import Run
 from raydap.core.settings import AttachSettings
@@ -82,7 +82,7 @@ class WorkerContext:
         """The time of the last Tick, in seconds."""
         self.handles = Handles()
         self.pending = Pending()
-        self.stopped: dict[Handle, Thread] = {}
+        self.stopped: dict[Handle, WorkerThread] = {}
         """All threads that clients see as stopped, in the order in which they stopped."""
         self.leaving: set[WorkerKey] = set()
         """The connected workers that are to be detached."""
@@ -92,7 +92,7 @@ class WorkerContext:
         self.emit(Log(level, text))
 
 
-class Thread:
+class WorkerThread:
     """One thread of a worker that has stopped at least once."""
 
     __slots__ = (
@@ -110,11 +110,11 @@ class Thread:
         self.state = ThreadState.RUNNING
         self.stepping = False
         """Whether the thread runs only until the end of a step, so that the user still looks at it."""
-        self.stop: Scope | None = None
+        self.stop: HandleScope | None = None
         """The scope with the handles of the current stop; None while the thread runs."""
         self.stopped: dict[str, object] = {}
         """The body of the last `stopped`, for clients that connect later."""
-        self.snapshot: ThreadStack | None = None
+        self.snapshot: SampledStack | None = None
         """The stack of a BLOCKED thread."""
         self.accept: Callable[[], None] | None = None
         """Answers the request that resumes the thread, if that request has no answer yet."""
@@ -139,7 +139,7 @@ class Thread:
         """Whether the last stop was for an exception."""
         return self.stopped.get("reason") == "exception"
 
-    def halt(self, stopped: dict[str, object], snapshot: ThreadStack | None = None) -> None:
+    def halt(self, stopped: dict[str, object], snapshot: SampledStack | None = None) -> None:
         """Mark the thread as stopped, or with `snapshot` as BLOCKED, and open a scope for the handles of the stop."""
         self.run()
         self.state = ThreadState.STOPPED if snapshot is None else ThreadState.BLOCKED
@@ -178,7 +178,7 @@ class Worker:
         self,
         context: WorkerContext,
         run: Run,
-        row: PausedWorker,
+        row: ProcessInfo,
         settings: AttachSettings,
         parent: "Worker | None" = None,
     ) -> None:
@@ -218,8 +218,8 @@ class Worker:
         """The deadline for the answers of a leaving worker; None before it is set and once the worker is quiet."""
         self.scope = context.handles.scope(row.key)
         """The handles that live as long as the connection."""
-        self.threads: dict[LocalId, Thread] = {}
-        self._sources: dict[LocalId, Scope] = {}
+        self.threads: dict[LocalId, WorkerThread] = {}
+        self._sources: dict[LocalId, HandleScope] = {}
         """The scope of each source's handle, the least recently shown first."""
         self._seq = 0
         self._unanswered = 0
@@ -244,12 +244,12 @@ class Worker:
         self.context.leaving.add(self.key)
         self.mark()
 
-    def thread(self, local: LocalId) -> Thread:
+    def thread(self, local: LocalId) -> WorkerThread:
         """Return the thread with debugpy's id `local`; create it if it has not been seen before."""
         thread = self.threads.get(local)
         if thread is None:
             self._threads_seen += 1
-            thread = self.threads[local] = Thread(self, local, self._threads_seen)
+            thread = self.threads[local] = WorkerThread(self, local, self._threads_seen)
             self.mark()  # The second thread changes the name of the first, which gets its number.
         return thread
 

@@ -4,8 +4,8 @@ raydap answers them at once, then sends breakpoints and filters to every worker,
 """
 
 from raydap.core.flows import Flow
-from raydap.core.model.breakpoints import Breakpoint, Group, specs_of
-from raydap.core.model.client import Client, Request, Role
+from raydap.core.model.breakpoints import Group, RunBreakpoint, specs_of
+from raydap.core.model.client import Client, ClientRole, Request
 from raydap.core.model.state import State
 from raydap.core.workers import attach, barriers, prepared
 from raydap.protocol.raydap_messages import BreakpointList, BreakpointsArguments, SetBreakpoint
@@ -22,7 +22,7 @@ def set_breakpoints(state: State, request: Request, arguments: dict[str, object]
     """
     client, breakpoints = request.client, state.run.breakpoints
     count = len(specs_of(arguments))
-    if client.role is Role.OBSERVER:
+    if client.role is ClientRole.OBSERVER:
         request.respond({"breakpoints": [_UNSET] * count})
         return
     foreign, guarded = _of_others(state, client)
@@ -54,7 +54,7 @@ def _of_others(state: State, client: Client) -> tuple[set[Handle], set[Handle]]:
     return shown - client.view.shown, guarded - client.view.read
 
 
-def _show(state: State, client: Client, group: Group, asked: list[Breakpoint]) -> None:
+def _show(state: State, client: Client, group: Group, asked: list[RunBreakpoint]) -> None:
     """Update what the client shows, after it has sent the breakpoints `asked` of a group."""
     view = client.view
     wanted = {breakpoint.id for breakpoint in state.run.breakpoints.all()}
@@ -76,7 +76,7 @@ def breakpoints(state: State, request: Request, arguments: BreakpointsArguments)
     return BreakpointList(breakpoints=tuple(map(_listed, state.run.breakpoints.all())))
 
 
-def _listed(breakpoint: Breakpoint) -> SetBreakpoint:
+def _listed(breakpoint: RunBreakpoint) -> SetBreakpoint:
     spec, view = breakpoint.spec, breakpoint.view()
     line = spec.get("line")
     return SetBreakpoint(
@@ -98,7 +98,7 @@ def share_breakpoints(state: State, client: Client) -> None:
     The sessions of one editor (child_sessions.py) get none, because they share their breakpoints already. New function
     breakpoints are not sent, because editors do not show them.
     """
-    if client.role in (Role.PARENT, Role.CHILD):
+    if client.role in (ClientRole.PARENT, ClientRole.CHILD):
         return
     wanted = {breakpoint.id: breakpoint for breakpoint in state.run.breakpoints.all()}
     known = client.view.breakpoints
@@ -115,7 +115,7 @@ def set_exception_breakpoints(state: State, request: Request, arguments: dict[st
 
     Workers stop for the filters of all clients.
     """
-    if request.client.role is not Role.OBSERVER:
+    if request.client.role is not ClientRole.OBSERVER:
         state.run.breakpoints.set_exceptions(arguments, request.client.id)
         state.run.breakpoints.forget_filters(state.clients)
         yield from attach.set_exception_breakpoints_everywhere(state, request.client)
@@ -124,5 +124,5 @@ def set_exception_breakpoints(state: State, request: Request, arguments: dict[st
 
 def _is_joining(state: State, client: Client) -> bool:
     """Return whether the client joins a session of others and has not sent `configurationDone` yet."""
-    others = (other for other in state.ready_clients() if other is not client and other.role is not Role.OBSERVER)
+    others = (other for other in state.ready_clients() if other is not client and other.role is not ClientRole.OBSERVER)
     return not client.is_ready and any(others)

@@ -6,19 +6,19 @@ from typing import Any
 
 from raydap.core.arguments import decode
 from raydap.core.flows import Future, start
-from raydap.core.model.client import Client, ClientStage, Request, Role
+from raydap.core.model.client import Client, ClientRole, ClientStage, Request
 from raydap.core.model.state import State
 from raydap.core.requests.routing import forward
-from raydap.core.requests.table import TABLE, TRUSTED, Row
+from raydap.core.requests.table import TABLE, TRUSTED, RequestRow
 from raydap.errors import Code, Problem, ProblemError
 
 _REFUSALS = {
-    Role.UNTRUSTED: (
+    ClientRole.UNTRUSTED: (
         Code.NOT_ADMITTED,
         'This hub requires its token: give the argument "token" to attach, or connect with raydap connect.',
     ),
-    Role.JOINING: (Code.OTHER_SESSION, "A child session may send {} only after an attach with its ticket."),
-    Role.OBSERVER: (
+    ClientRole.JOINING: (Code.OTHER_SESSION, "A child session may send {} only after an attach with its ticket."),
+    ClientRole.OBSERVER: (
         Code.OBSERVER,
         'Observers cannot send {}; attach without the argument "role" to send it.',
     ),
@@ -43,7 +43,7 @@ def dispatch(state: State, request: Request) -> None:
     start(answer).add_done_callback(partial(_end, state, request))
 
 
-def _handle(state: State, request: Request, row: Row) -> Any:
+def _handle(state: State, request: Request, row: RequestRow) -> Any:
     request.timeout_s = row.timeout_s
     arguments = request.arguments()
     if row.handler is None:
@@ -52,7 +52,7 @@ def _handle(state: State, request: Request, row: Row) -> Any:
     return row.handler(state, request, arguments if row.types is None else decode(row.types[0], arguments))
 
 
-def _check(client: Client, command: str, row: Row | None) -> None:
+def _check(client: Client, command: str, row: RequestRow | None) -> None:
     """Raise ProblemError if this client may not send the command now."""
     if client.role not in (TRUSTED if row is None else row.who):
         code, text = _REFUSALS[client.role]

@@ -11,7 +11,7 @@ from raydap.core.flows import Flow
 from raydap.core.model.client import Request
 from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
-from raydap.core.model.worker import Thread, ThreadState
+from raydap.core.model.worker import ThreadState, WorkerThread
 from raydap.core.requests import selecting, top_frames
 from raydap.core.translate import names
 from raydap.core.translate.snapshots import refused
@@ -77,7 +77,7 @@ def check(expression: str, timeout_s: float) -> None:
 
 def everywhere(
     state: State, request: Request, arguments: Evaluated, expression: str
-) -> Flow[list[tuple[Thread | None, Holder, Reply]]]:
+) -> Flow[list[tuple[WorkerThread | None, Holder, Reply]]]:
     """Evaluate `expression` in the threads and workers that the arguments name, and return all replies.
 
     Each reply comes with its thread, None for a worker that runs, and with the holder of the value.
@@ -89,7 +89,7 @@ def everywhere(
     stopped = state.parts.gather({thread: evaluate(state, thread, expression, timeout_s) for thread in threads}, client)
     flows = {key: running_evaluation.evaluate(state, key, expression, timeout_s) for key in running}
     read = yield from state.parts.gather(flows, client)
-    found: list[tuple[Thread | None, Holder, Reply]] = []
+    found: list[tuple[WorkerThread | None, Holder, Reply]] = []
     for thread, reply in (yield from stopped).items():
         found.append((thread, Holder(thread.handle, members[thread.worker.key]), reply))
     for key, reply in read.items():
@@ -97,12 +97,12 @@ def everywhere(
     return found
 
 
-def silent_threads(replies: Iterable[tuple[Thread | None, Holder, Reply]]) -> tuple[int, ...]:
+def silent_threads(replies: Iterable[tuple[WorkerThread | None, Holder, Reply]]) -> tuple[int, ...]:
     """Return the ids of the stopped threads that had no result in time."""
     return folding.threads_of(holder for _, holder, reply in replies if is_silent(reply))
 
 
-def unread_workers(replies: Iterable[tuple[Thread | None, Holder, Reply]]) -> tuple[str, ...] | UnsetType:
+def unread_workers(replies: Iterable[tuple[WorkerThread | None, Holder, Reply]]) -> tuple[str, ...] | UnsetType:
     """Return the keys of the workers that run and had no result in time; UNSET if there are none."""
     return folding.running_of(holder for _, holder, reply in replies if is_silent(reply))
 
@@ -112,7 +112,7 @@ def is_silent(reply: Reply) -> bool:
     return isinstance(reply, ProblemError) and reply.problem.code is Code.WORKER_SILENT
 
 
-def evaluate(state: State, thread: Thread, expression: str, timeout_s: float) -> Flow[Mapping[str, object]]:
+def evaluate(state: State, thread: WorkerThread, expression: str, timeout_s: float) -> Flow[Mapping[str, object]]:
     """Return debugpy's answer to an expression in the user's top frame of a thread.
 
     Raises ProblemError, with the code WORKER_SILENT if debugpy has not answered within `timeout_s`.
@@ -142,7 +142,7 @@ def reason(error: ProblemError) -> str:
     return lines[-1].strip() if lines else "The expression failed without an error message."
 
 
-def _evaluation(thread: Thread, reply: Reply) -> Evaluation:
+def _evaluation(thread: WorkerThread, reply: Reply) -> Evaluation:
     answer = _answer(reply)
     return Evaluation(
         thread_id=thread.handle,

@@ -6,7 +6,7 @@ from raydap.core.flows import Flow
 from raydap.core.model.client import Client, Request
 from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
-from raydap.core.model.worker import AttachStage, Thread, ThreadState, Worker
+from raydap.core.model.worker import AttachStage, ThreadState, Worker, WorkerThread
 from raydap.core.translate import names
 from raydap.core.translate.local_ids import to_local_ids
 from raydap.core.translate.snapshots import refused
@@ -24,7 +24,7 @@ def not_stopped_error(state: State, client: Client) -> ProblemError:
     return ProblemError(Problem(Code.NOT_STOPPED, f"The thread runs; wait for its next stop{_stopped(state, client)}."))
 
 
-def thread_of(state: State, client: Client, handle: object) -> Thread:
+def thread_of(state: State, client: Client, handle: object) -> WorkerThread:
     """Return the thread with this id.
 
     Raises ProblemError (STALE_ID). Its text names the stopped threads, because some clients request the stack of thread
@@ -75,7 +75,7 @@ def resume(state: State, request: Request, arguments: dict[str, object]) -> Flow
     return answer
 
 
-def let_run(thread: Thread, command: str, arguments: dict[str, object], timeout_s: float) -> Flow[None]:
+def let_run(thread: WorkerThread, command: str, arguments: dict[str, object], timeout_s: float) -> Flow[None]:
     """Resume one stopped thread, or take back the pause of a blocked one.
 
     `arguments` contain the worker's own ids. Raises ProblemError if the worker refuses or does not answer.
@@ -96,7 +96,7 @@ def let_run(thread: Thread, command: str, arguments: dict[str, object], timeout_
         raise
 
 
-def _continue_alone(thread: Thread, timeout_s: float) -> Flow[None]:
+def _continue_alone(thread: WorkerThread, timeout_s: float) -> Flow[None]:
     """Resume one thread by evaluating an expression in its worker.
 
     debugpy's own `continue` resumes all threads of the process, even with `singleThread`, and so loses the stop of
@@ -111,7 +111,7 @@ def _continue_alone(thread: Thread, timeout_s: float) -> Flow[None]:
         yield from worker.ask("continue", {"threadId": thread.local}, timeout_s)
 
 
-def note_resumed(state: State, thread: Thread) -> None:
+def note_resumed(state: State, thread: WorkerThread) -> None:
     """Mark a thread as running after its worker has accepted the command, unless an event has changed its state."""
     if thread.state is ThreadState.RESUMING:
         stops.run(state, thread)

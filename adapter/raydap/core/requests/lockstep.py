@@ -9,7 +9,7 @@ from raydap.core.flows import Flow
 from raydap.core.model.arrivals import Arrivals
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
-from raydap.core.model.worker import Thread, ThreadState
+from raydap.core.model.worker import ThreadState, WorkerThread
 from raydap.core.requests import top_frames
 from raydap.core.requests.execution import let_run, note_resumed
 from raydap.core.workers import stops
@@ -19,15 +19,15 @@ MAX_STEPS = 10_000
 
 
 def until_parted(
-    state: State, request: Request, threads: Collection[Thread], command: str, until: float
-) -> Flow[tuple[int, Collection[Thread]]]:
+    state: State, request: Request, threads: Collection[WorkerThread], command: str, until: float
+) -> Flow[tuple[int, Collection[WorkerThread]]]:
     """Step threads that are stopped at one line until they are at different lines.
 
     Stepping also ends when a thread stops for another reason, ends or refuses to step, at the time `until`, after
     MAX_STEPS, and when the request is cancelled. Then clients see the stops. Returns the number of steps, and the
     threads that are still running.
     """
-    stopped: dict[Thread, dict[str, object]] = {}
+    stopped: dict[WorkerThread, dict[str, object]] = {}
     try:
         for steps in range(1, MAX_STEPS + 1):
             # Register it before the step: a thread may stop before the last one has been resumed.
@@ -53,8 +53,8 @@ def until_parted(
 
 
 def _step(
-    state: State, request: Request, arrivals: Arrivals, threads: Collection[Thread], command: str
-) -> Flow[list[Thread]]:
+    state: State, request: Request, arrivals: Arrivals, threads: Collection[WorkerThread], command: str
+) -> Flow[list[WorkerThread]]:
     """Step each thread once, and return the threads whose step has failed."""
     flows = {thread: _step_one(state, thread, command, request.timeout_s) for thread in threads}
     replies = yield from state.parts.gather(flows, request.client)
@@ -65,7 +65,7 @@ def _step(
     return refused
 
 
-def _step_one(state: State, thread: Thread, command: str, timeout_s: float) -> Flow[None]:
+def _step_one(state: State, thread: WorkerThread, command: str, timeout_s: float) -> Flow[None]:
     yield from let_run(thread, command, {"threadId": thread.local}, timeout_s)
     if thread.is_shown:
         note_resumed(state, thread)
@@ -73,7 +73,7 @@ def _step_one(state: State, thread: Thread, command: str, timeout_s: float) -> F
         thread.run()
 
 
-def _at_one_line(state: State, request: Request, stopped: dict[Thread, dict[str, object]]) -> Flow[bool]:
+def _at_one_line(state: State, request: Request, stopped: dict[WorkerThread, dict[str, object]]) -> Flow[bool]:
     """Return whether all threads have completed a step, at the same line of the user's code."""
     if any(body.get("reason") != "step" for body in stopped.values()):
         return False

@@ -11,7 +11,7 @@ from raydap.analysis.sets.stack_tree import Place, StackTree
 from raydap.core.flows import Flow
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
-from raydap.core.model.worker import Thread
+from raydap.core.model.worker import WorkerThread
 from raydap.core.requests import selecting
 from raydap.core.translate import paths
 from raydap.core.translate.stacks import frames_of, is_library_frame, location
@@ -57,7 +57,7 @@ def stacks(state: State, request: Request, arguments: StacksArguments) -> Flow[M
     tree = StackTree(arguments.locals)
     silent: list[Handle] = []
 
-    def add(found: tuple[Thread, _Stack | ProblemError]) -> None:
+    def add(found: tuple[WorkerThread, _Stack | ProblemError]) -> None:
         thread, stack = found
         if isinstance(stack, ProblemError):
             state.log("info", f"{thread.worker} is not in the tree of stacks: {stack.problem}")
@@ -99,7 +99,7 @@ def _add_running(tree: StackTree, stack: WorkerStack, member: Member) -> None:
         tree.add([], Holder(None, member))
 
 
-def _stack(state: State, thread: Thread, has_locals: bool) -> Flow[_Stack]:
+def _stack(state: State, thread: WorkerThread, has_locals: bool) -> Flow[_Stack]:
     """Return a thread's stack without the frames of Ray and debugpy around the user's. Raises ProblemError."""
     folder = paths.workspace(thread.worker.settings)
     if thread.snapshot is not None:
@@ -116,7 +116,7 @@ def _stack(state: State, thread: Thread, has_locals: bool) -> Flow[_Stack]:
     return _Stack([Place(*each) for each in places], variables)
 
 
-def _variables(state: State, thread: Thread, frames: list[dict[str, object]]) -> Flow[list[_Variables]]:
+def _variables(state: State, thread: WorkerThread, frames: list[dict[str, object]]) -> Flow[list[_Variables]]:
     """Return the local variables of each frame; an empty list if they cannot be read, which keeps the stack usable."""
     numbers = [number for frame in frames if type(number := frame.get("id")) is int]
     if len(numbers) < len(frames):

@@ -9,7 +9,7 @@ from raydap.core.flows import Flow
 from raydap.core.model.client import Client, Request
 from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
-from raydap.core.model.worker import Thread, ThreadState
+from raydap.core.model.worker import ThreadState, WorkerThread
 from raydap.core.requests import lockstep, selecting, top_frames
 from raydap.core.requests.evaluation import MAX_TIMEOUT_S
 from raydap.core.requests.execution import let_run, not_stopped_error, note_resumed, thread_of
@@ -25,7 +25,7 @@ from raydap.protocol.raydap_messages import (
     SteppedThreads,
     StepThreadsArguments,
 )
-from raydap.protocol.stack_messages import Location
+from raydap.protocol.stack_messages import CodeLocation
 from raydap.protocol.types import Handle
 
 
@@ -87,8 +87,8 @@ def step_threads(state: State, request: Request, arguments: StepThreadsArguments
 def _step_until_parted(
     state: State,
     request: Request,
-    first: Thread,
-    others: list[Thread],
+    first: WorkerThread,
+    others: list[WorkerThread],
     line: object,
     arguments: StepThreadsArguments,
 ) -> Flow[SteppedThreads]:
@@ -105,8 +105,8 @@ def _step_until_parted(
 
 
 def _at(
-    state: State, client: Client, line: object, timeout_s: float, threads: Collection[Thread]
-) -> Flow[list[Thread]]:
+    state: State, client: Client, line: object, timeout_s: float, threads: Collection[WorkerThread]
+) -> Flow[list[WorkerThread]]:
     """Return the threads that are stopped at this line."""
     frames = yield from state.parts.gather({thread: top_frames.of(thread, timeout_s) for thread in threads}, client)
     places = {thread: top_frames.line_of(frame) for thread, frame in frames.items() if isinstance(frame, dict)}
@@ -114,32 +114,32 @@ def _at(
 
 
 def _arrived(
-    state: State, request: Request, threads: list[Thread], members: Mapping[str, Member]
+    state: State, request: Request, threads: list[WorkerThread], members: Mapping[str, Member]
 ) -> Flow[tuple[SteppedGroup, ...]]:
     """Group stopped threads by the line of the user's top frame, the largest group last."""
     frames = yield from state.parts.gather({thread: top_frames.of(thread) for thread in threads}, request.client)
-    lines: dict[tuple[str, str, int] | None, list[Thread]] = {}
+    lines: dict[tuple[str, str, int] | None, list[WorkerThread]] = {}
     for thread, frame in frames.items():
         lines.setdefault(None if isinstance(frame, ProblemError) else _location(thread, frame), []).append(thread)
     groups = [
         SteppedGroup(
             members=tuple(thread.handle for thread in found),
             label=folding.label(members[thread.worker.key] for thread in found),
-            frame=None if place is None else Location(name=place[0], path=place[1], line=place[2]),
+            frame=None if place is None else CodeLocation(name=place[0], path=place[1], line=place[2]),
         )
         for place, found in lines.items()
     ]
     return tuple(sorted(groups, key=lambda group: folding.smallest_first(len(group.members), group.label)))
 
 
-def _location(thread: Thread, frame: top_frames.Frame) -> tuple[str, str, int] | None:
+def _location(thread: WorkerThread, frame: top_frames.Frame) -> tuple[str, str, int] | None:
     if not frame:
         return None
     name, path, line = location(frame)
     return name, paths.to_client(path, paths.workspace(thread.worker.settings)), line
 
 
-def _step_at(state: State, thread: Thread, line: object, command: str, timeout_s: float) -> Flow[bool]:
+def _step_at(state: State, thread: WorkerThread, line: object, command: str, timeout_s: float) -> Flow[bool]:
     """Step the thread if it is stopped at this line, without waiting for other threads; return whether it is."""
     if thread.state is ThreadState.BLOCKED:
         return False
@@ -149,7 +149,7 @@ def _step_at(state: State, thread: Thread, line: object, command: str, timeout_s
     return is_there
 
 
-def _run(state: State, thread: Thread, command: str, timeout_s: float) -> Flow[bool]:
+def _run(state: State, thread: WorkerThread, command: str, timeout_s: float) -> Flow[bool]:
     """Resume a thread, and return True; return False if another client has resumed it already."""
     if not thread.is_held:
         return False
@@ -158,7 +158,7 @@ def _run(state: State, thread: Thread, command: str, timeout_s: float) -> Flow[b
     return True
 
 
-def _resumed(state: State, replies: Mapping[Thread, bool | ProblemError]) -> ResumedThreads:
+def _resumed(state: State, replies: Mapping[WorkerThread, bool | ProblemError]) -> ResumedThreads:
     """Return the threads that were resumed, and log the failures.
 
     Raises the first failure if no thread was resumed. A thread that was not resumed is still shown as stopped.

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from raydap.core.flows import Flow
 from raydap.core.model.client import Client, Request
-from raydap.core.model.handles import Scope
+from raydap.core.model.handles import HandleScope
 from raydap.core.model.state import State
-from raydap.core.model.worker import Thread, ThreadState, Worker
+from raydap.core.model.worker import ThreadState, Worker, WorkerThread
 from raydap.core.requests.execution import not_stopped_error, thread_of
 from raydap.core.translate import breakpoint_paths
 from raydap.core.translate.local_files import make_readable
@@ -126,8 +126,8 @@ def _finish_stack(
     request: Request,
     arguments: dict[str, object],
     worker: Worker,
-    scope: Scope,
-    thread: Thread | None,
+    scope: HandleScope,
+    thread: WorkerThread | None,
     body: dict[str, object],
 ) -> Flow[None]:
     """Complete the answer to a `stackTrace`; other answers stay unchanged.
@@ -146,7 +146,7 @@ def _finish_stack(
         look_for_copies(state, worker, mark_stack(body, worker.run.sources, raised))
 
 
-def _find(state: State, request: Request, route: Route, arguments: dict[str, object]) -> tuple[Worker, Scope]:
+def _find(state: State, request: Request, route: Route, arguments: dict[str, object]) -> tuple[Worker, HandleScope]:
     """Return the worker that gets a request, and the scope for the handles in its answer."""
     handle = arguments.get(route.argument)
     if handle is None and route.else_focused:
@@ -168,13 +168,13 @@ def _find(state: State, request: Request, route: Route, arguments: dict[str, obj
     return worker, target.scope
 
 
-def _focus_on(client: Client, worker: Worker, scope: Scope) -> None:
+def _focus_on(client: Client, worker: Worker, scope: HandleScope) -> None:
     """Focus the thread of this stop: editors request scopes and evaluate in the frame that they show."""
     threads = worker.threads.values()
     client.view.focus = next((thread for thread in threads if thread.stop is scope), client.view.focus)
 
 
-def focused_thread(state: State, client: Client) -> Thread:
+def focused_thread(state: State, client: Client) -> WorkerThread:
     """Return the thread for a request without an id: the focused one, else any stopped thread that the client sees.
 
     Raises ProblemError (NOT_STOPPED) if there is none.

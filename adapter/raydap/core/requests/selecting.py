@@ -6,9 +6,9 @@ from raydap.analysis.sets.folding import Member
 from raydap.analysis.sets.membership import Candidate, is_in
 from raydap.analysis.sets.set_syntax import WorkerSet, parse
 from raydap.core.flows import Flow
-from raydap.core.model.client import Client, Request, Role
+from raydap.core.model.client import Client, ClientRole, Request
 from raydap.core.model.state import State
-from raydap.core.model.worker import Thread, ThreadState, Worker
+from raydap.core.model.worker import ThreadState, Worker, WorkerThread
 from raydap.core.requests import top_frames
 from raydap.core.requests.execution import thread_of
 from raydap.core.workers import running_evaluation, worker_entries
@@ -32,7 +32,9 @@ MAX_KEPT = 1000
 """The maximum number of named sets."""
 
 
-def threads(state: State, client: Client, handles: Iterable[int] | None, select: str | None) -> Flow[list[Thread]]:
+def threads(
+    state: State, client: Client, handles: Iterable[int] | None, select: str | None
+) -> Flow[list[WorkerThread]]:
     """Return the stopped threads that `handles` or `select` name, or without both, all that the client sees.
 
     Raises ProblemError if both are given, for an unknown handle, and for a set that is wrong.
@@ -66,10 +68,10 @@ def workers(
         raise ProblemError(Problem(Code.BAD_ARGUMENT, 'Give the argument "workers" or "select", not both.'))
     wanted = _parsed(state, client, select)
     yield from worker_entries.renew_in_parts(state, client)
-    stopped: dict[str, list[Thread]] = {}
+    stopped: dict[str, list[WorkerThread]] = {}
     for thread in _held(state.stopped_threads(client)):
         stopped.setdefault(thread.worker.key, []).append(thread)
-    pairs: list[tuple[WorkerEntry, Thread | None]] = []
+    pairs: list[tuple[WorkerEntry, WorkerThread | None]] = []
     for entry in worker_entries.current(state):
         pairs += [(entry, thread) for thread in stopped.get(entry.key, [None])]
     chosen = yield from _chosen(state, client, wanted, pairs, running)
@@ -83,7 +85,7 @@ def resolve_targets(
     select: str | None,
     running: bool,
     outside: bool = False,
-) -> Flow[tuple[list[Thread], list[WorkerKey], dict[str, Member]]]:
+) -> Flow[tuple[list[WorkerThread], list[WorkerKey], dict[str, Member]]]:
     """Return the stopped threads that a request names, the keys of workers that run, and all workers as group members.
 
     Workers that run are included only with `running` or `outside`, as in `readable`. The members are those of now, so
@@ -157,7 +159,7 @@ def check_name(name: str, of: str) -> None:
 
 def _parsed(state: State, client: Client, text: str) -> WorkerSet:
     wanted = parse(text, state.run.sets)
-    if wanted.where and client.role is Role.OBSERVER:
+    if wanted.where and client.role is ClientRole.OBSERVER:
         raise ProblemError(
             Problem(Code.OBSERVER, 'Observers cannot evaluate expressions, so their sets have no "where".')
         )
@@ -180,7 +182,7 @@ def _known(state: State, names: Iterable[str]) -> list[WorkerKey]:
     return keys
 
 
-def _held(found: Iterable[Thread]) -> list[Thread]:
+def _held(found: Iterable[WorkerThread]) -> list[WorkerThread]:
     return [thread for thread in found if thread.is_held]
 
 
@@ -188,16 +190,16 @@ def _chosen(
     state: State,
     client: Client,
     wanted: WorkerSet,
-    pairs: list[tuple[WorkerEntry, Thread | None]],
+    pairs: list[tuple[WorkerEntry, WorkerThread | None]],
     running: bool = False,
-) -> Flow[list[tuple[WorkerEntry, Thread | None]]]:
+) -> Flow[list[tuple[WorkerEntry, WorkerThread | None]]]:
     """Return the pairs that are in the set; send workers only the questions that this set depends on."""
     places = (yield from _places(state, client, pairs)) if wanted.asks_for("line") else {}
     if wanted.asks_for("rank"):
         yield from _ask_ranks(state, client, [entry for entry, _ in pairs])
-    found: list[tuple[WorkerEntry, Thread | None]] = []
+    found: list[tuple[WorkerEntry, WorkerThread | None]] = []
 
-    def decide(pair: tuple[WorkerEntry, Thread | None]) -> None:
+    def decide(pair: tuple[WorkerEntry, WorkerThread | None]) -> None:
         entry, thread = pair
         shown = next((each for each in entry.threads if thread is not None and each.thread_id == thread.handle), None)
         place = None if thread is None else places.get(thread.handle)
@@ -211,7 +213,7 @@ def _chosen(
 
 
 def _places(
-    state: State, client: Client, pairs: list[tuple[WorkerEntry, Thread | None]]
+    state: State, client: Client, pairs: list[tuple[WorkerEntry, WorkerThread | None]]
 ) -> Flow[dict[Handle, tuple[str, int]]]:
     asked = {
         thread.handle: top_frames.of(thread, TIMEOUT_S)
@@ -252,10 +254,10 @@ def _own_rank(worker: Worker) -> Flow[int | None]:
 def _where_true(
     state: State,
     client: Client,
-    pairs: list[tuple[WorkerEntry, Thread | None]],
+    pairs: list[tuple[WorkerEntry, WorkerThread | None]],
     expression: str,
     running: bool,
-) -> Flow[list[tuple[WorkerEntry, Thread | None]]]:
+) -> Flow[list[tuple[WorkerEntry, WorkerThread | None]]]:
     """Return the pairs for which the expression is true in the user's top frame. If it fails, it counts as false."""
     asked = {thread: _is_true(thread, expression) for _, thread in pairs if thread is not None}
     keys = [WorkerKey(entry.key) for entry, thread in pairs if thread is None]
@@ -273,7 +275,7 @@ def _is_true_in_running(state: State, key: WorkerKey, expression: str) -> Flow[b
     return bool(reply["result"] == "True")
 
 
-def _is_true(thread: Thread, expression: str) -> Flow[bool]:
+def _is_true(thread: WorkerThread, expression: str) -> Flow[bool]:
     if thread.state is not ThreadState.STOPPED:
         return False
     frame = yield from top_frames.of(thread, TIMEOUT_S)

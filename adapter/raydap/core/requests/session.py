@@ -8,7 +8,7 @@ from msgspec import UNSET
 from raydap import __version__
 from raydap.core.effects import DropClient, ReachAgents, StartDebuggee, StartDiscovery
 from raydap.core.flows import Flow
-from raydap.core.model.client import Client, ClientStage, Request, Role
+from raydap.core.model.client import Client, ClientRole, ClientStage, Request
 from raydap.core.model.state import State
 from raydap.core.requests.breakpoint_sync import share_breakpoints
 from raydap.core.settings import AttachSettings, LaunchSettings, complete, parse
@@ -26,7 +26,7 @@ def initialize(state: State, request: Request, arguments: dict[str, object]) -> 
     if request.client.stage is not ClientStage.CONNECTED:
         raise ProblemError(Problem(Code.WRONG_ORDER, "initialize may be sent only once."))
     request.client.introduce(arguments)
-    debugs = UNSET if request.client.role in (Role.UNTRUSTED, Role.JOINING) else state.run.where or UNSET
+    debugs = UNSET if request.client.role in (ClientRole.UNTRUSTED, ClientRole.JOINING) else state.run.where or UNSET
     return {**state.capabilities, "raydap": Server(version=__version__, debugs=debugs)}
 
 
@@ -39,7 +39,7 @@ def attach(state: State, request: Request, arguments: dict[str, object]) -> Flow
     client = request.client
     settings = _settings(client, request.command, AttachSettings, arguments)
     ticket = arguments.get(child_sessions.TICKET)
-    if ticket is not None or client.role is Role.JOINING:
+    if ticket is not None or client.role is ClientRole.JOINING:
         child_sessions.join(state, client, ticket)
         return
     if settings.join:
@@ -51,7 +51,7 @@ def attach(state: State, request: Request, arguments: dict[str, object]) -> Flow
     if state.run.settings is not None and not same and not holding.make_room(state):
         text = "This raydap already debugs something else; join it by attach without arguments, or start another one."
         raise ProblemError(Problem(Code.OTHER_SESSION, text))
-    role = Role.OBSERVER if settings.role == "observer" else child_sessions.role_for(client, wanted, arguments)
+    role = ClientRole.OBSERVER if settings.role == "observer" else child_sessions.role_for(client, wanted, arguments)
     run = state.run
     client.join(role)
     if run.settings is None:
@@ -59,7 +59,7 @@ def attach(state: State, request: Request, arguments: dict[str, object]) -> Flow
         state.emit(StartDiscovery(wanted))
         if wanted.reach != "paused" and wanted.workers is None:
             prepared.reach(state, ReachAgents(""))
-    if role is not Role.OBSERVER:
+    if role is not ClientRole.OBSERVER:
         if wanted.auto_attach and not run.auto_attach:
             run.auto_attach = True
             run.processes.examine_all()
@@ -79,7 +79,7 @@ def _join(state: State, request: Request, settings: AttachSettings) -> Flow[None
     if request.answered or client.stage is not ClientStage.INITIALIZED:
         raise ProblemError(Problem(Code.WRONG_ORDER, "The client has disconnected."))
     client.joined = True
-    client.join(Role.OBSERVER if settings.role == "observer" else Role.DEBUGGER)
+    client.join(ClientRole.OBSERVER if settings.role == "observer" else ClientRole.DEBUGGER)
     _initialized(state, client)
 
 
@@ -121,7 +121,7 @@ def complete_by_hub(state: State, settings: S) -> S:
 
 def _initialized(state: State, client: Client) -> None:
     client.event("initialized")
-    if client.role is Role.PARENT:
+    if client.role is ClientRole.PARENT:
         child_sessions.parent_joined(state, client)
 
 
@@ -158,7 +158,7 @@ def _is_configured_by_another(state: State, client: Client) -> bool:
 
 
 def _leads(client: Client) -> bool:
-    return client.role is not Role.OBSERVER and not client.joined
+    return client.role is not ClientRole.OBSERVER and not client.joined
 
 
 def cancel(state: State, request: Request, arguments: dict[str, object]) -> None:
@@ -168,7 +168,7 @@ def cancel(state: State, request: Request, arguments: dict[str, object]) -> None
     """
     progress = arguments.get("progressId")
     for wait in [each for each in state.barriers.values() if each.progress and each.progress == progress]:
-        if request.client.role is not Role.OBSERVER:
+        if request.client.role is not ClientRole.OBSERVER:
             barriers.show(state, wait)
     seq = arguments.get("requestId")
     cancelled = request.client.open.get(Seq(seq)) if type(seq) is int else None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any
 
-from raydap.core.model.client import ClientStage, Role
+from raydap.core.model.client import ClientRole, ClientStage
 from raydap.core.requests import (
     barrier_list,
     breakpoint_sync,
@@ -56,10 +56,10 @@ class Mode(Enum):
     """The bridge answers, and sends the request to all workers."""
 
 
-ALL_ROLES = frozenset(Role)
-TRUSTED = frozenset({Role.DEBUGGER, Role.OBSERVER, Role.PARENT, Role.CHILD})
+ALL_ROLES = frozenset(ClientRole)
+TRUSTED = frozenset({ClientRole.DEBUGGER, ClientRole.OBSERVER, ClientRole.PARENT, ClientRole.CHILD})
 """The roles of clients that have shown the hub's token or a ticket, or need none."""
-DEBUGGERS = TRUSTED - {Role.OBSERVER}
+DEBUGGERS = TRUSTED - {ClientRole.OBSERVER}
 
 Handler = Callable[[Any, Any, Any], Any]
 """Takes the state, the request and its arguments; returns the answer, or a Flow whose result is the answer.
@@ -69,7 +69,7 @@ A handler that does something after the answer sends it with `request.respond`.
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RequestRow:
     """The properties of one request."""
 
     mode: Mode
@@ -80,7 +80,7 @@ class Row:
     types: tuple[type[Arguments], type[Message] | None] | None = None
     """The types of the arguments and of the answer's body. None: both are JSON objects as in DAP's schema, with all
     fields that a client or a worker adds."""
-    who: frozenset[Role] = TRUSTED
+    who: frozenset[ClientRole] = TRUSTED
     """The roles that allow a client to send the request."""
     since: ClientStage = ClientStage.ATTACHED
     """The stage that a client must have reached."""
@@ -98,14 +98,16 @@ _CONNECTED, _INITIALIZED = ClientStage.CONNECTED, ClientStage.INITIALIZED
 _USER_CODE_S = 3600.0
 """Seconds for code of the user's, which may take long. If the worker ends first, the request is answered then."""
 
-_STEP = Row(_RESUME, execution.resume, BY_THREAD, who=DEBUGGERS)
+_STEP = RequestRow(_RESUME, execution.resume, BY_THREAD, who=DEBUGGERS)
 
-TABLE: dict[str, Row] = {
-    "initialize": Row(_LOCAL, session.initialize, who=ALL_ROLES, since=_CONNECTED),
-    "attach": Row(_LOCAL, session.attach, who=TRUSTED | {Role.JOINING}, since=_INITIALIZED),
-    "launch": Row(_LOCAL, session.launch, who=DEBUGGERS, since=_INITIALIZED),
-    "configurationDone": Row(_LOCAL, session.configuration_done, capabilities=("supportsConfigurationDoneRequest",)),
-    "terminate": Row(
+TABLE: dict[str, RequestRow] = {
+    "initialize": RequestRow(_LOCAL, session.initialize, who=ALL_ROLES, since=_CONNECTED),
+    "attach": RequestRow(_LOCAL, session.attach, who=TRUSTED | {ClientRole.JOINING}, since=_INITIALIZED),
+    "launch": RequestRow(_LOCAL, session.launch, who=DEBUGGERS, since=_INITIALIZED),
+    "configurationDone": RequestRow(
+        _LOCAL, session.configuration_done, capabilities=("supportsConfigurationDoneRequest",)
+    ),
+    "terminate": RequestRow(
         _LOCAL,
         program.terminate,
         who=DEBUGGERS,
@@ -113,7 +115,7 @@ TABLE: dict[str, Row] = {
         capabilities=("supportsTerminateRequest",),
         needs_program=True,
     ),
-    "restart": Row(
+    "restart": RequestRow(
         _LOCAL,
         program.restart,
         who=DEBUGGERS,
@@ -121,35 +123,37 @@ TABLE: dict[str, Row] = {
         capabilities=("supportsRestartRequest",),
         needs_program=True,
     ),
-    "cancel": Row(_LOCAL, session.cancel, since=_CONNECTED, capabilities=("supportsCancelRequest",)),
-    "threads": Row(_LOCAL, execution.threads, since=_CONNECTED),
-    "loadedSources": Row(_LOCAL, sources.loaded_sources, capabilities=("supportsLoadedSourcesRequest",)),
-    "breakpointLocations": Row(
+    "cancel": RequestRow(_LOCAL, session.cancel, since=_CONNECTED, capabilities=("supportsCancelRequest",)),
+    "threads": RequestRow(_LOCAL, execution.threads, since=_CONNECTED),
+    "loadedSources": RequestRow(_LOCAL, sources.loaded_sources, capabilities=("supportsLoadedSourcesRequest",)),
+    "breakpointLocations": RequestRow(
         _LOCAL, sources.breakpoint_locations, capabilities=("supportsBreakpointLocationsRequest",)
     ),
-    "setBreakpoints": Row(
+    "setBreakpoints": RequestRow(
         _FANOUT,
         breakpoint_sync.set_breakpoints,
         capabilities=("supportsConditionalBreakpoints", "supportsHitConditionalBreakpoints", "supportsLogPoints"),
     ),
-    "setFunctionBreakpoints": Row(
+    "setFunctionBreakpoints": RequestRow(
         _FANOUT, breakpoint_sync.set_breakpoints, capabilities=("supportsFunctionBreakpoints",)
     ),
-    "setExceptionBreakpoints": Row(
+    "setExceptionBreakpoints": RequestRow(
         _FANOUT,
         breakpoint_sync.set_exception_breakpoints,
         capabilities=("supportsExceptionOptions", "supportsExceptionFilterOptions"),
     ),
-    "disconnect": Row(_FANOUT, session.disconnect, who=ALL_ROLES, since=_CONNECTED),
-    "pause": Row(_FANOUT, execution.pause, who=DEBUGGERS),
-    "stackTrace": Row(_ROUTE, stack_trace, BY_THREAD, capabilities=("supportsDelayedStackTraceLoading",)),
-    "exceptionInfo": Row(_ROUTE, exception_info, BY_THREAD, capabilities=("supportsExceptionInfoRequest",)),
-    "scopes": Row(_ROUTE, None, BY_FRAME),
-    "variables": Row(_ROUTE, None, BY_VARIABLES, timeout_s=120.0, capabilities=("supportsValueFormattingOptions",)),
-    "setVariable": Row(
+    "disconnect": RequestRow(_FANOUT, session.disconnect, who=ALL_ROLES, since=_CONNECTED),
+    "pause": RequestRow(_FANOUT, execution.pause, who=DEBUGGERS),
+    "stackTrace": RequestRow(_ROUTE, stack_trace, BY_THREAD, capabilities=("supportsDelayedStackTraceLoading",)),
+    "exceptionInfo": RequestRow(_ROUTE, exception_info, BY_THREAD, capabilities=("supportsExceptionInfoRequest",)),
+    "scopes": RequestRow(_ROUTE, None, BY_FRAME),
+    "variables": RequestRow(
+        _ROUTE, None, BY_VARIABLES, timeout_s=120.0, capabilities=("supportsValueFormattingOptions",)
+    ),
+    "setVariable": RequestRow(
         _ROUTE, None, BY_VARIABLES, who=DEBUGGERS, timeout_s=_USER_CODE_S, capabilities=("supportsSetVariable",)
     ),
-    "evaluate": Row(
+    "evaluate": RequestRow(
         _ROUTE,
         console.evaluate,
         BY_FRAME_ELSE_FOCUS,
@@ -157,7 +161,7 @@ TABLE: dict[str, Row] = {
         timeout_s=_USER_CODE_S,
         capabilities=("supportsEvaluateForHovers", "supportsClipboardContext"),
     ),
-    "setExpression": Row(
+    "setExpression": RequestRow(
         _ROUTE,
         None,
         BY_FRAME_ELSE_FOCUS,
@@ -165,31 +169,37 @@ TABLE: dict[str, Row] = {
         timeout_s=_USER_CODE_S,
         capabilities=("supportsSetExpression",),
     ),
-    "completions": Row(_ROUTE, None, BY_FRAME_ELSE_FOCUS, who=DEBUGGERS, capabilities=("supportsCompletionsRequest",)),
-    "stepInTargets": Row(_ROUTE, None, BY_FRAME, capabilities=("supportsStepInTargetsRequest",)),
-    "source": Row(_ROUTE, sources.source, BY_SOURCE),
-    "gotoTargets": Row(_ROUTE, goto_targets, BY_FOCUS, capabilities=("supportsGotoTargetsRequest",)),
-    "modules": Row(_ROUTE, None, BY_FOCUS, capabilities=("supportsModulesRequest",)),
+    "completions": RequestRow(
+        _ROUTE, None, BY_FRAME_ELSE_FOCUS, who=DEBUGGERS, capabilities=("supportsCompletionsRequest",)
+    ),
+    "stepInTargets": RequestRow(_ROUTE, None, BY_FRAME, capabilities=("supportsStepInTargetsRequest",)),
+    "source": RequestRow(_ROUTE, sources.source, BY_SOURCE),
+    "gotoTargets": RequestRow(_ROUTE, goto_targets, BY_FOCUS, capabilities=("supportsGotoTargetsRequest",)),
+    "modules": RequestRow(_ROUTE, None, BY_FOCUS, capabilities=("supportsModulesRequest",)),
     "continue": replace(_STEP, capabilities=("supportsSingleThreadExecutionRequests",)),
     "next": _STEP,
     "stepIn": _STEP,
     "stepOut": _STEP,
     "goto": _STEP,
-    "raydap/workers": Row(_LOCAL, worker_list.workers, types=REQUESTS["raydap/workers"]),
-    "raydap/focus": Row(_LOCAL, execution.focus, types=REQUESTS["raydap/focus"]),
-    "raydap/attach": Row(_FANOUT, worker_list.attach_workers, types=REQUESTS["raydap/attach"], who=DEBUGGERS),
-    "raydap/pause": Row(_FANOUT, worker_list.pause_workers, types=REQUESTS["raydap/pause"], who=DEBUGGERS),
-    "raydap/stack": Row(_LOCAL, worker_list.stack, types=REQUESTS["raydap/stack"]),
-    "raydap/stacks": Row(_LOCAL, merged_stacks.stacks, types=REQUESTS["raydap/stacks"]),
-    "raydap/places": Row(_LOCAL, worker_places.places, types=REQUESTS["raydap/places"]),
-    "raydap/waits": Row(_LOCAL, waits.waits, types=REQUESTS["raydap/waits"]),
-    "raydap/detach": Row(_FANOUT, worker_list.detach_workers, types=REQUESTS["raydap/detach"], who=DEBUGGERS),
-    "raydap/select": Row(_LOCAL, selecting.select, types=REQUESTS["raydap/select"]),
-    "raydap/sets": Row(_LOCAL, selecting.sets, types=REQUESTS["raydap/sets"], who=DEBUGGERS),
-    "raydap/barriers": Row(_FANOUT, barrier_list.barriers, types=REQUESTS["raydap/barriers"], who=DEBUGGERS),
-    "raydap/breakpoints": Row(_LOCAL, breakpoint_sync.breakpoints, types=REQUESTS["raydap/breakpoints"]),
-    "raydap/continue": Row(_FANOUT, multi_thread.continue_threads, types=REQUESTS["raydap/continue"], who=DEBUGGERS),
-    "raydap/step": Row(_FANOUT, multi_thread.step_threads, types=REQUESTS["raydap/step"], who=DEBUGGERS),
-    "raydap/evaluate": Row(_FANOUT, evaluation.evaluate_threads, types=REQUESTS["raydap/evaluate"], who=DEBUGGERS),
-    "raydap/compare": Row(_FANOUT, comparison.compare, types=REQUESTS["raydap/compare"], who=DEBUGGERS),
+    "raydap/workers": RequestRow(_LOCAL, worker_list.workers, types=REQUESTS["raydap/workers"]),
+    "raydap/focus": RequestRow(_LOCAL, execution.focus, types=REQUESTS["raydap/focus"]),
+    "raydap/attach": RequestRow(_FANOUT, worker_list.attach_workers, types=REQUESTS["raydap/attach"], who=DEBUGGERS),
+    "raydap/pause": RequestRow(_FANOUT, worker_list.pause_workers, types=REQUESTS["raydap/pause"], who=DEBUGGERS),
+    "raydap/stack": RequestRow(_LOCAL, worker_list.stack, types=REQUESTS["raydap/stack"]),
+    "raydap/stacks": RequestRow(_LOCAL, merged_stacks.stacks, types=REQUESTS["raydap/stacks"]),
+    "raydap/places": RequestRow(_LOCAL, worker_places.places, types=REQUESTS["raydap/places"]),
+    "raydap/waits": RequestRow(_LOCAL, waits.waits, types=REQUESTS["raydap/waits"]),
+    "raydap/detach": RequestRow(_FANOUT, worker_list.detach_workers, types=REQUESTS["raydap/detach"], who=DEBUGGERS),
+    "raydap/select": RequestRow(_LOCAL, selecting.select, types=REQUESTS["raydap/select"]),
+    "raydap/sets": RequestRow(_LOCAL, selecting.sets, types=REQUESTS["raydap/sets"], who=DEBUGGERS),
+    "raydap/barriers": RequestRow(_FANOUT, barrier_list.barriers, types=REQUESTS["raydap/barriers"], who=DEBUGGERS),
+    "raydap/breakpoints": RequestRow(_LOCAL, breakpoint_sync.breakpoints, types=REQUESTS["raydap/breakpoints"]),
+    "raydap/continue": RequestRow(
+        _FANOUT, multi_thread.continue_threads, types=REQUESTS["raydap/continue"], who=DEBUGGERS
+    ),
+    "raydap/step": RequestRow(_FANOUT, multi_thread.step_threads, types=REQUESTS["raydap/step"], who=DEBUGGERS),
+    "raydap/evaluate": RequestRow(
+        _FANOUT, evaluation.evaluate_threads, types=REQUESTS["raydap/evaluate"], who=DEBUGGERS
+    ),
+    "raydap/compare": RequestRow(_FANOUT, comparison.compare, types=REQUESTS["raydap/compare"], who=DEBUGGERS),
 }

@@ -2,7 +2,7 @@
 
 from raydap.core.flows import Flow
 from raydap.core.model.pending import WorkerRefusedError
-from raydap.core.model.worker import ANSWER_TIMEOUT_S, Thread
+from raydap.core.model.worker import ANSWER_TIMEOUT_S, WorkerThread
 from raydap.core.translate.stacks import frames_of, is_library_frame
 from raydap.core.workers.replies import load_body
 
@@ -12,7 +12,7 @@ _LEVELS = 20
 """The number of frames that are searched for the user's top frame; a few frames of Ray and debugpy are above it."""
 
 
-def of(thread: Thread, timeout_s: float = ANSWER_TIMEOUT_S) -> Flow[Frame]:
+def of(thread: WorkerThread, timeout_s: float = ANSWER_TIMEOUT_S) -> Flow[Frame]:
     """Return the top frame of the user's code, with the worker's own ids, or an empty frame if this stop has none.
 
     If the thread has stopped for an exception and all its frames are in libraries, return the top frame.

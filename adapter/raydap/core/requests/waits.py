@@ -4,11 +4,11 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from raydap.analysis.ray_state import RayState
 from raydap.analysis.sets.folding import Member
-from raydap.analysis.thread_stacks import ThreadStack
+from raydap.analysis.thread_stacks import SampledStack
 from raydap.analysis.waits import building, thread_nodes, wait_graph, wait_text
 from raydap.analysis.waits.building import Graph
 from raydap.analysis.waits.collective_waits import Collective
-from raydap.analysis.waits.wait_graph import Edge, Node
+from raydap.analysis.waits.wait_graph import Edge, GraphNode
 from raydap.core.effects import AskRayState
 from raydap.core.events import RayStateListed
 from raydap.core.flows import Flow, Future, start
@@ -40,7 +40,7 @@ def waits(state: State, request: Request, arguments: WaitsArguments) -> Flow[Wai
     if arguments.select is not None:
         chosen = yield from selecting.workers(state, request.client, None, arguments.select, running=True)
     graph, unread, problem = yield from _look(state, request.client, chosen, 0.0)
-    confirmed: list[list[Node]] = []
+    confirmed: list[list[GraphNode]] = []
     for _ in range(MORE_LOOKS):
         if len(confirmed) == len(graph.deadlocks):
             break
@@ -55,7 +55,7 @@ _Step = tuple[Hashable, str, Hashable, str]
 """One wait: the key and the task of the node that waits, then those of the node that it waits for."""
 
 
-def _edges(group: Iterable[Node]) -> set[_Step]:
+def _edges(group: Iterable[GraphNode]) -> set[_Step]:
     return {_step(node, edge.target) for node in group for edge in node.edges}
 
 
@@ -64,7 +64,7 @@ def _steps(path: Sequence[Edge]) -> set[_Step]:
     return {_step(node, target) for node, target in zip([targets[-1], *targets], targets, strict=False)}
 
 
-def _step(node: Node, target: Node) -> _Step:
+def _step(node: GraphNode, target: GraphNode) -> _Step:
     return node.key, node.task, target.key, target.task
 
 
@@ -112,8 +112,8 @@ def state_listed(state: State, event: RayStateListed) -> None:
 
 
 def _processes(
-    members: Mapping[str, Member], found: Mapping[WorkerKey, tuple[ThreadStack, ...] | ProblemError]
-) -> dict[WorkerKey, thread_nodes.Process]:
+    members: Mapping[str, Member], found: Mapping[WorkerKey, tuple[SampledStack, ...] | ProblemError]
+) -> dict[WorkerKey, thread_nodes.GraphProcess]:
     """Return the threads of each worker. A worker whose stacks were not requested has none: Ray reports it as idle."""
     processes = {}
     for name, member in members.items():
@@ -149,7 +149,7 @@ def _answer(graph: Graph, unread: Iterable[WorkerKey], problem: str) -> WaitGrap
     )
 
 
-def _node(node: Node, numbers: Mapping[Node, int], is_stuck: bool) -> WaitNode:
+def _node(node: GraphNode, numbers: Mapping[GraphNode, int], is_stuck: bool) -> WaitNode:
     return WaitNode(
         worker="" if node.member is None else node.member.entry.key,
         label=wait_text.name([node]),
@@ -163,7 +163,7 @@ def _node(node: Node, numbers: Mapping[Node, int], is_stuck: bool) -> WaitNode:
     )
 
 
-def _collective(found: Collective, numbers: Mapping[Node, int]) -> CollectiveWait:
+def _collective(found: Collective, numbers: Mapping[GraphNode, int]) -> CollectiveWait:
     return CollectiveWait(
         library=found.library,
         function=found.function,

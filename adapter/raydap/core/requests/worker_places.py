@@ -7,7 +7,7 @@ from raydap.analysis.sets.folding import Member, label
 from raydap.core.flows import Flow, gather, start
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
-from raydap.core.model.worker import Thread
+from raydap.core.model.worker import WorkerThread
 from raydap.core.requests import selecting, top_frames
 from raydap.core.translate import paths
 from raydap.core.translate.stacks import location
@@ -15,7 +15,7 @@ from raydap.core.workers import forked_waits, worker_entries, worker_stack
 from raydap.core.workers.forked_waits import ForkedChild
 from raydap.errors import ProblemError
 from raydap.presentation.short_text import function_line
-from raydap.protocol.stack_messages import Location, Places, PlacesArguments, ThreadStack, WaitingChild, WorkerPlace
+from raydap.protocol.stack_messages import CodeLocation, Places, PlacesArguments, ThreadStack, WaitingChild, WorkerPlace
 from raydap.protocol.types import WorkerKey
 
 
@@ -27,7 +27,7 @@ def places(state: State, request: Request, arguments: PlacesArguments) -> Flow[P
     chosen = yield from selecting.workers(state, request.client, None, arguments.select or "", running=True)
     members = worker_entries.members(state)
     keys = [key for key in chosen or () if key in members]
-    stopped: dict[WorkerKey, list[Thread]] = {}
+    stopped: dict[WorkerKey, list[WorkerThread]] = {}
     for thread in state.stopped_threads(request.client):
         stopped.setdefault(thread.worker.key, []).append(thread)
     readable = set(selecting.readable(state, keys, True, arguments.outside))
@@ -56,7 +56,7 @@ def _waiting_child(child: ForkedChild) -> WaitingChild:
     return WaitingChild(parent=child.parent, pid=child.pid, location=where, problem=forked_waits.WHAT_TO_DO)
 
 
-def _of_stopped(threads: list[Thread], member: Member) -> Flow[list[WorkerPlace]]:
+def _of_stopped(threads: list[WorkerThread], member: Member) -> Flow[list[WorkerPlace]]:
     frames = yield from gather({thread: top_frames.of(thread) for thread in threads if thread.snapshot is None})
     found = []
     for thread in threads:
@@ -71,7 +71,7 @@ def _of_stopped(threads: list[Thread], member: Member) -> Flow[list[WorkerPlace]
             path = paths.to_client(path, paths.workspace(thread.worker.settings))
             path = thread.worker.run.paths_of_breakpoints.get(path, path)
             text = f"stopped in {function_line(name, path, line)}"
-            found.append(_place(member, text, Location(name=name, path=path, line=line), thread))
+            found.append(_place(member, text, CodeLocation(name=name, path=path, line=line), thread))
     return found
 
 
@@ -83,12 +83,12 @@ def _of_running(state: State, key: WorkerKey, member: Member) -> Flow[list[Worke
     return [_place(member, thread.place, _in_thread(thread)) for thread in shown] or [_place(member, "idle", None)]
 
 
-def _in_thread(thread: ThreadStack) -> Location | None:
+def _in_thread(thread: ThreadStack) -> CodeLocation | None:
     frame = next((frame for frame in thread.frames if frame.is_users), None)
-    return None if frame is None else Location(name=frame.name, path=frame.path, line=frame.line)
+    return None if frame is None else CodeLocation(name=frame.name, path=frame.path, line=frame.line)
 
 
-def _place(member: Member, text: str, where: Location | None, thread: Thread | None = None) -> WorkerPlace:
+def _place(member: Member, text: str, where: CodeLocation | None, thread: WorkerThread | None = None) -> WorkerPlace:
     return WorkerPlace(
         worker=member.entry.key,
         label=label([member]),

@@ -7,11 +7,11 @@ pydevd compares files by their real paths, so a breakpoint in `link/train.py` st
 from collections.abc import Mapping
 
 from raydap.core.model.run import Run
-from raydap.core.model.worker import Thread
+from raydap.core.model.worker import WorkerThread
 from raydap.core.translate.stacks import frames_of
 
 
-def learn(run: Run, thread: Thread, stack: Mapping[str, object]) -> None:
+def learn(run: Run, thread: WorkerThread, stack: Mapping[str, object]) -> None:
     """Note the path of the breakpoint at which the thread has stopped, if its top frame has another path."""
     hit = thread.stopped.get("hitBreakpointIds")
     ids = hit if isinstance(hit, list) else []

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import cast
 
-from raydap.core.model.handles import Scope
+from raydap.core.model.handles import HandleScope
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
 from raydap.core.translate import paths
@@ -40,7 +40,7 @@ def paths_in(worker: Worker, path: str) -> list[str]:
     return [*worker.module_copies.get(path, ()), *paths.to_worker(path, folder, worker.package)]
 
 
-def answer_to_client(worker: Worker, scope: Scope, command: str, body: dict[str, object]) -> None:
+def answer_to_client(worker: Worker, scope: HandleScope, command: str, body: dict[str, object]) -> None:
     """Replace the ids and paths in a worker's answer, in place. `scope` is the scope of their handles."""
     rewrite(body, RESPONSES[command], partial(to_handle, worker, scope), _path_to_client(worker))
 
@@ -50,7 +50,7 @@ def event_to_client(worker: Worker, event: str, body: dict[str, object]) -> None
     rewrite(body, EVENTS[event], partial(to_handle, worker, worker.scope), _path_to_client(worker))
 
 
-def to_handle(worker: Worker, scope: Scope, kind: Kind, local: int | str) -> int | str:
+def to_handle(worker: Worker, scope: HandleScope, kind: Kind, local: int | str) -> int | str:
     """Return the handle for a worker's own id. It lives as long as the object that the id names."""
     if kind not in _LASTING:
         return scope.handle(kind, cast("LocalId", local))

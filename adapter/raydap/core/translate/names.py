@@ -1,7 +1,7 @@
 """The names of workers and threads that users read."""
 
-from raydap.core.events import PausedWorker, WorkerLabel
-from raydap.core.model.worker import Thread, Worker
+from raydap.core.events import ProcessInfo, WorkerLabel
+from raydap.core.model.worker import Worker, WorkerThread
 from raydap.presentation.short_text import shortened
 from raydap.protocol import messages
 
@@ -17,7 +17,7 @@ _MAX_STOP = 10
 """Characters. In the narrowest side bar of VS Code, about as many are left for the name of a worker."""
 
 
-def thread(thread: Thread) -> messages.Thread:
+def thread(thread: WorkerThread) -> messages.Thread:
     """Return the thread as clients list it: its worker's name, with its number if the worker has several threads."""
     number = f" · #{thread.order}" if thread.worker.threaded else ""
     return {"id": thread.handle, "name": worker(thread.worker) + number}
@@ -59,7 +59,7 @@ def label(worker: Worker) -> str:
     return task(worker.row, worker.label)
 
 
-def task(row: PausedWorker, label: WorkerLabel) -> str:
+def task(row: ProcessInfo, label: WorkerLabel) -> str:
     """Return a task's name or function, or `actor · method`.
 
     The actor is its name or rank, else its class and pid. The part that differs between the actors of one class comes
@@ -72,7 +72,7 @@ def task(row: PausedWorker, label: WorkerLabel) -> str:
     return f"{actor} · {method}" if method else actor
 
 
-def alive(row: PausedWorker, label: WorkerLabel) -> str:
+def alive(row: ProcessInfo, label: WorkerLabel) -> str:
     """Return what a worker runs that is neither attached nor paused.
 
     A worker that runs nothing is "idle": Ray keeps its process for later tasks.
@@ -81,7 +81,7 @@ def alive(row: PausedWorker, label: WorkerLabel) -> str:
     return "idle" if is_idle else task(row, label)
 
 
-def where(row: PausedWorker, label: WorkerLabel) -> str:
+def where(row: ProcessInfo, label: WorkerLabel) -> str:
     """Return the process and its node; the node alone if `task` contains the pid."""
     if not row.pid:
         return f"{row.host}:{row.port}"

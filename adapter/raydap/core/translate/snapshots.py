@@ -5,8 +5,8 @@ The ids in these answers are counted from 1 in each snapshot. They become handle
 
 import msgspec
 
-from raydap.analysis.thread_stacks import CodeOwner, Stacks, ThreadFrame, ThreadStack
-from raydap.core.model.worker import Thread
+from raydap.analysis.thread_stacks import CodeOwner, SampledStack, Stacks, ThreadFrame
+from raydap.core.model.worker import WorkerThread
 from raydap.core.settings import AttachSettings
 from raydap.core.translate import paths
 from raydap.errors import Code, Problem, ProblemError
@@ -19,7 +19,7 @@ _OF_FRAME = ("evaluate", "setExpression", "completions")
 """Requests that a running worker can answer if they name no frame."""
 
 
-def mapped(stacks: Stacks, settings: AttachSettings) -> tuple[ThreadStack, ...]:
+def mapped(stacks: Stacks, settings: AttachSettings) -> tuple[SampledStack, ...]:
     """Return the stacks with the path mappings applied, as debugpy applies them to its own answers."""
     if not settings.path_mappings:
         return stacks.threads
@@ -33,7 +33,7 @@ def mapped(stacks: Stacks, settings: AttachSettings) -> tuple[ThreadStack, ...]:
     )
 
 
-def answer(thread: Thread, command: str, arguments: dict[str, object]) -> dict[str, object] | None:
+def answer(thread: WorkerThread, command: str, arguments: dict[str, object]) -> dict[str, object] | None:
     """Return the body of the answer; None if the worker itself can answer.
 
     `arguments` contain the snapshot's own ids. Raises ProblemError for a request that needs a stopped thread.
@@ -59,14 +59,14 @@ def answer(thread: Thread, command: str, arguments: dict[str, object]) -> dict[s
     raise refused(thread, Code.NOT_STOPPED)
 
 
-def refused(thread: Thread, code: Code = Code.BLOCKED) -> ProblemError:
+def refused(thread: WorkerThread, code: Code = Code.BLOCKED) -> ProblemError:
     """Return the error for a request that needs a thread which has really stopped."""
     assert thread.snapshot is not None
     text = f"The thread is {thread.snapshot.place}, so raydap can only show its stack. It stops when that call returns."
     return ProblemError(Problem(code, text))
 
 
-def _frame(stack: ThreadStack, number: int) -> dict[str, object]:
+def _frame(stack: SampledStack, number: int) -> dict[str, object]:
     frame = stack.frames[number]
     shown = {"id": number + 1, "name": frame.name, "line": frame.line, "column": 1, "source": _source(frame)}
     # Editors go to the first frame without this hint.

@@ -7,7 +7,7 @@ workers (raydap/workers with `all`), or while breakpoints apply to all workers (
 from collections.abc import Collection
 
 from raydap.core.effects import WatchAlive
-from raydap.core.events import PausedWorker, WorkerLabel, WorkersAlive, WorkersLabelled
+from raydap.core.events import ProcessInfo, WorkerLabel, WorkersAlive, WorkersLabelled
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
 from raydap.core.workers import selection, unprepared, worker_entries
@@ -68,12 +68,12 @@ def _label(state: State, key: WorkerKey) -> WorkerLabel:
     return worker.label if worker is not None else state.run.processes[key].label or WorkerLabel()
 
 
-def _with_agent(run: Run, row: PausedWorker) -> PausedWorker:
+def _with_agent(run: Run, row: ProcessInfo) -> ProcessInfo:
     """Return the row of the same process with its agent; `row` itself if the process has no agent."""
     return next((agent for key in _keys(row) if (agent := run.processes[key].agent) is not None), row)
 
 
-def _keys(row: PausedWorker) -> list[WorkerKey]:
+def _keys(row: ProcessInfo) -> list[WorkerKey]:
     """Return the keys under which raydap may have recorded this process.
 
     The agent of a driver may call before Ray has given the driver an id. Its key is then made of the process id

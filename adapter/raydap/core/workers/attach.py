@@ -17,7 +17,7 @@ from contextlib import suppress
 import msgspec
 
 from raydap.core.effects import DialWorker
-from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.core.events import ProcessInfo, WorkerLabel
 from raydap.core.flows import Flow
 from raydap.core.model.breakpoints import Group
 from raydap.core.model.client import Client
@@ -89,7 +89,7 @@ def begin(state: State, worker: Worker) -> None:
     state.start(attach(state, worker))
 
 
-def dial(row: PausedWorker) -> DialWorker:
+def dial(row: ProcessInfo) -> DialWorker:
     """Return the effect that connects to a worker."""
     return DialWorker(row.key, row.host, row.port, row.node_id, row.agent, row.over_relay)
 

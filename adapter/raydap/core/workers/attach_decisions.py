@@ -7,7 +7,7 @@ another attach, the end of a worker, or a deadline.
 from enum import Enum, auto
 
 from raydap.core import flows
-from raydap.core.events import PausedWorker
+from raydap.core.events import ProcessInfo
 from raydap.core.model.processes import Process, Retry, after
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
@@ -137,7 +137,7 @@ def try_again(state: State, process: Process) -> bool:
     return False
 
 
-def is_needed(run: Run, row: PausedWorker) -> bool:
+def is_needed(run: Run, row: ProcessInfo) -> bool:
     """Return whether a process with an agent has to be attached.
 
     A launched driver is always attached, like any launched program.
@@ -146,7 +146,7 @@ def is_needed(run: Run, row: PausedWorker) -> bool:
     return launched or run.breakpoints.can_stop or run.processes[row.key].choice is True
 
 
-def _attach(state: State, settings: AttachSettings, process: Process, row: PausedWorker) -> None:
+def _attach(state: State, settings: AttachSettings, process: Process, row: ProcessInfo) -> None:
     run, key = state.run, process.key
     worker = Worker(state, run, row, settings, state.workers.get(row.parent))
     if process.label is not None:
@@ -177,7 +177,7 @@ def _report_lost_stop(state: State, process: Process) -> None:
             state.report(Problem(Code.WORKER_GONE, f"{loss.label}: {loss.problem}" if loss.label else loss.problem))
 
 
-def _note_origin(state: State, row: PausedWorker) -> None:
+def _note_origin(state: State, row: ProcessInfo) -> None:
     """Link a child to the worker that it descends from, and query Ray for that worker's label if it is missing."""
     run = state.run
     origin = selection.origin(run, row)

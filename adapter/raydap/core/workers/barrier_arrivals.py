@@ -1,15 +1,15 @@
 """Arrivals of threads at barriers (workers/barriers.py)."""
 
 from raydap.core.effects import AskLabels
-from raydap.core.events import PausedWorker
+from raydap.core.events import ProcessInfo
 from raydap.core.model.barrier_wait import BarrierWait, class_of
-from raydap.core.model.breakpoints import Breakpoint
+from raydap.core.model.breakpoints import RunBreakpoint
 from raydap.core.model.state import State
-from raydap.core.model.worker import Thread, Worker
+from raydap.core.model.worker import Worker, WorkerThread
 from raydap.protocol.types import WorkerKey
 
 
-def waits(state: State, thread: Thread, hit: list[Breakpoint], stopped: dict[str, object]) -> bool:
+def waits(state: State, thread: WorkerThread, hit: list[RunBreakpoint], stopped: dict[str, object]) -> bool:
     """Record a stop at these breakpoints; return whether the thread has to wait at a barrier without being shown.
 
     The thread is shown if one of the breakpoints is no barrier. It is also shown after a step or a pause of the user,
@@ -23,7 +23,7 @@ def waits(state: State, thread: Thread, hit: list[Breakpoint], stopped: dict[str
     return not thread.stepping and thread.snapshot is None
 
 
-def _wait(state: State, worker: Worker, breakpoint: Breakpoint) -> BarrierWait:
+def _wait(state: State, worker: Worker, breakpoint: RunBreakpoint) -> BarrierWait:
     of = class_of(worker)
     for wait in state.barriers.values():
         if wait.breakpoint is breakpoint and wait.of == of and (of is not None or worker.key in wait.arrived):
@@ -40,7 +40,7 @@ def ask_labels(state: State, worker: Worker) -> None:
 
     Actors are left out, because their class never changes.
     """
-    rows: dict[WorkerKey, PausedWorker] = {}
+    rows: dict[WorkerKey, ProcessInfo] = {}
     for each in state.workers.values():
         origin = each.origin
         if each.run is worker.run and origin.row.worker_type == "WORKER" and not origin.label.actor:

@@ -9,7 +9,7 @@ import msgspec
 from raydap.analysis.sets import folding
 from raydap.core.flows import Flow, gather
 from raydap.core.model.barrier_wait import BarrierWait
-from raydap.core.model.client import Role
+from raydap.core.model.client import ClientRole
 from raydap.core.model.state import State
 from raydap.core.workers import worker_entries, worker_stack
 from raydap.presentation.short_text import file_line
@@ -117,7 +117,7 @@ def _report(state: State, wait: BarrierWait) -> None:
     if not wait.progress:
         wait.progress = f"barrier {wait.id}"
         # Child sessions get none: the editor shows the parent's progress for all of them.
-        clients = [client for client in state.ready_clients() if client.role is not Role.CHILD]
+        clients = [client for client in state.ready_clients() if client.role is not ClientRole.CHILD]
         wait.clients = [client.id for client in clients if "supportsProgressReporting" in client.supports]
         title = {"title": f"Barrier at {place_of(barrier)}", "cancellable": True, "message": text}
         _send(state, wait, "progressStart", title)

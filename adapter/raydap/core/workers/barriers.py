@@ -18,7 +18,7 @@ from raydap.core.flows import Flow
 from raydap.core.model.barrier_wait import BarrierWait, WorkerClass, class_of
 from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
-from raydap.core.model.worker import Thread, ThreadState
+from raydap.core.model.worker import ThreadState, WorkerThread
 from raydap.core.workers import barrier_arrivals, barrier_progress, selection, stops
 from raydap.errors import ProblemError
 from raydap.inworker import calls
@@ -223,7 +223,7 @@ def release(state: State, wait: BarrierWait) -> None:
         state.start(_resume(state, thread, wait))
 
 
-def _resume(state: State, thread: Thread, wait: BarrierWait) -> Flow[None]:
+def _resume(state: State, thread: WorkerThread, wait: BarrierWait) -> Flow[None]:
     """Resume a thread that waited at a barrier; show it if its worker refuses."""
     expression = {"expression": calls.resume_thread(thread.local), "context": "clipboard"}
     try:

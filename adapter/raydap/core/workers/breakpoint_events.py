@@ -6,11 +6,11 @@ each worker, so it is sent once a second.
 
 from collections.abc import Iterable
 
-from raydap.core.model.breakpoints import Breakpoint
+from raydap.core.model.breakpoints import RunBreakpoint
 from raydap.core.model.state import State
 
 
-def changed(state: State, breakpoints: Iterable[Breakpoint]) -> None:
+def changed(state: State, breakpoints: Iterable[RunBreakpoint]) -> None:
     """Send the changed breakpoints to the clients, now or at the next Tick."""
     for breakpoint in breakpoints:
         view = breakpoint.view()
@@ -29,7 +29,7 @@ def send_texts(state: State) -> None:
         _send(state, breakpoint)
 
 
-def _send(state: State, breakpoint: Breakpoint) -> None:
+def _send(state: State, breakpoint: RunBreakpoint) -> None:
     view = breakpoint.view()
     breakpoint.sent = (view["verified"], view.get("line"))
     state.run.changed_breakpoints.pop(breakpoint.id, None)

@@ -12,7 +12,7 @@ from typing import Any
 
 from raydap.core.effects import OpenChildPort
 from raydap.core.events import ChildPortFailed, ChildPortOpened
-from raydap.core.model.client import Client, Offer, Role
+from raydap.core.model.client import Client, ClientRole, Offer
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
 from raydap.core.settings import AttachSettings
@@ -29,20 +29,20 @@ TICKET = "__raydap"
 """The key of the ticket in a child's configuration. Editors pass on keys that they do not know."""
 
 
-def role_for(client: Client, settings: AttachSettings, arguments: Mapping[str, object]) -> Role:
+def role_for(client: Client, settings: AttachSettings, arguments: Mapping[str, object]) -> ClientRole:
     """Return the role of a client that attaches or launches: PARENT or DEBUGGER.
 
     `arguments` are those of the request. Their `type` is repeated in the configurations of the child sessions. Raises
     ProblemError if the client wants child sessions but cannot start any.
     """
     if settings.sessions == "merged":
-        return Role.DEBUGGER
+        return ClientRole.DEBUGGER
     if "supportsStartDebuggingRequest" not in client.supports:
         text = 'The argument "sessions" is "perWorker", but this editor cannot start child sessions; use "merged".'
         raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
     given = arguments.get("type")
     client.type = given if isinstance(given, str) else None
-    return Role.PARENT
+    return ClientRole.PARENT
 
 
 def parent_joined(state: State, client: Client) -> None:
@@ -68,8 +68,8 @@ def port_failed(state: State, event: ChildPortFailed) -> None:
     text = f"raydap cannot listen for child sessions ({event.reason}), so all workers are shown in this session."
     state.report(Problem(Code.INTERNAL, text))
     for client in state.clients.values():
-        if client.role is Role.PARENT:
-            client.role = Role.DEBUGGER
+        if client.role is ClientRole.PARENT:
+            client.role = ClientRole.DEBUGGER
             if client.is_ready:
                 stops.show_missing(state, client)
 
@@ -77,7 +77,7 @@ def port_failed(state: State, event: ChildPortFailed) -> None:
 def offer(state: State, worker: Worker) -> None:
     """Request a child session for an attached worker from each parent."""
     for client in state.clients.values():
-        if client.role is Role.PARENT:
+        if client.role is ClientRole.PARENT:
             _offer_to(state, client, worker)
 
 
@@ -113,13 +113,13 @@ def examine_again(state: State) -> None:
     Called at every Tick.
     """
     for client in state.clients.values():
-        if client.role is not Role.PARENT:
+        if client.role is not ClientRole.PARENT:
             continue
         late = {offer.worker for offer in client.view.offered.values() if offer.until <= state.now}
         late -= client.view.adopted
         if not late:
             continue
-        late -= {each.view.only for each in state.clients.values() if each.role is Role.CHILD}
+        late -= {each.view.only for each in state.clients.values() if each.role is ClientRole.CHILD}
         for key in late:
             client.view.adopted.add(key)
             state.log("warning", f"{client.name} did not open the session for {key} in time")
@@ -139,7 +139,7 @@ def join(state: State, client: Client, ticket: Any) -> None:
     worker = state.workers.get(WorkerKey(str(ticket.get("worker"))))
     if worker is None:
         raise ProblemError(Problem(Code.WORKER_GONE, "The worker of this child session is gone."))
-    client.join(Role.CHILD, worker.key)
+    client.join(ClientRole.CHILD, worker.key)
     client.event("initialized")
 
 

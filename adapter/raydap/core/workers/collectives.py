@@ -11,7 +11,7 @@ from raydap.analysis.sets import folding
 from raydap.core.flows import Flow
 from raydap.core.model.barrier_wait import class_of
 from raydap.core.model.state import State
-from raydap.core.model.worker import Thread, Worker
+from raydap.core.model.worker import Worker, WorkerThread
 from raydap.core.workers import worker_entries
 from raydap.core.workers.replies import query
 from raydap.errors import Code, Problem, ProblemError
@@ -26,8 +26,8 @@ ASK_PAUSE_S = 10.0
 
 def warn(
     state: State,
-    threads: Collection[Thread],
-    narrow: Callable[[Collection[Thread]], Flow[Collection[Thread]]] | None = None,
+    threads: Collection[WorkerThread],
+    narrow: Callable[[Collection[WorkerThread]], Flow[Collection[WorkerThread]]] | None = None,
 ) -> Flow[None]:
     """Warn the user, once in a session, if some workers of a class would stay stopped when these threads are resumed.
 
@@ -57,7 +57,7 @@ def warn(
             _warn(state, {thread.worker for thread in resumed}, stay, library)
 
 
-def _staying(state: State, resumed: Collection[Thread]) -> Iterator[Worker]:
+def _staying(state: State, resumed: Collection[WorkerThread]) -> Iterator[Worker]:
     """Yield the workers of the same classes that would stay stopped.
 
     A worker with several stopped threads is yielded several times.

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from raydap.core.flows import Flow
 from raydap.core.model.exception_filters import FILTERS
-from raydap.core.model.worker import Thread
+from raydap.core.model.worker import WorkerThread
 from raydap.core.workers.replies import load_body
 from raydap.errors import ProblemError
 
@@ -17,7 +17,7 @@ _FILTER_OF = dict(zip(("always", "unhandled", "userUnhandled"), FILTERS, strict=
 """The filter for which debugpy stopped, by the breakMode of exceptionInfo."""
 
 
-def is_met(thread: Thread, top: Mapping[str, object] | None) -> Flow[bool]:
+def is_met(thread: WorkerThread, top: Mapping[str, object] | None) -> Flow[bool]:
     """Return whether the exception that has stopped the thread meets the condition of its filter.
 
     `top` is the top frame. If the condition cannot be evaluated, return True, so that the stop is shown.

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from raydap.analysis.thread_stacks import Stacks, ThreadFrame, ThreadStack
+from raydap.analysis.thread_stacks import SampledStack, Stacks, ThreadFrame
 from raydap.core.effects import FindForkedWaits
-from raydap.core.events import ForkedWait, ForkedWaits, ForkedWaitsFound, PausedWorker
+from raydap.core.events import ForkedWait, ForkedWaits, ForkedWaitsFound, ProcessInfo
 from raydap.core.flows import Flow, Future, gather
 from raydap.core.model.state import State
 from raydap.core.settings import AttachSettings
@@ -32,7 +32,7 @@ class ForkedChild(NamedTuple):
     parent: WorkerKey
     """The key of the worker or driver from which the child descends."""
     pid: int
-    threads: list[ThreadStack]
+    threads: list[SampledStack]
     """The threads that wait in breakpoint(). The only frame of each is the caller's, with the client's path."""
 
 
@@ -108,15 +108,15 @@ def entry(parent: WorkerEntry, pid: int) -> WorkerEntry:
     )
 
 
-def _stack(wait: ForkedWait, settings: AttachSettings) -> ThreadStack:
+def _stack(wait: ForkedWait, settings: AttachSettings) -> SampledStack:
     frame = ThreadFrame(wait.function, wait.path, wait.line, owner=0)
     is_main = wait.thread == "MainThread"
-    stack = ThreadStack(wait.thread, is_main, "blocked", "", (frame,), 0, True)
+    stack = SampledStack(wait.thread, is_main, "blocked", "", (frame,), 0, True)
     (mapped,) = snapshots.mapped(Stacks("", (stack,)), settings)
     path = paths.to_client(mapped.frames[0].path, paths.workspace(settings))
     return msgspec.structs.replace(mapped, frames=(msgspec.structs.replace(mapped.frames[0], path=path),))
 
 
-def _row(state: State, key: WorkerKey) -> PausedWorker | None:
+def _row(state: State, key: WorkerKey) -> ProcessInfo | None:
     worker = state.workers.get(key)
     return state.run.processes[key].row if worker is None else worker.row

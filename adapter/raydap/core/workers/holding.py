@@ -8,7 +8,7 @@ The design is in docs/design/hub.md.
 """
 
 from raydap.core.effects import StopDebuggee, StopDiscovery
-from raydap.core.model.client import Client, ClientStage, Role
+from raydap.core.model.client import Client, ClientRole, ClientStage
 from raydap.core.model.run import Ending, Holding, Run
 from raydap.core.model.state import State
 from raydap.core.workers import attach
@@ -34,7 +34,7 @@ def leave(state: State, client: Client, seconds: float | None) -> None:
     state.run.stop_waiting(client.id)
     if state.run.breakpoints.forget_filters(state.clients):
         state.start(attach.set_exception_breakpoints_everywhere(state))
-    if client.role is Role.CHILD:
+    if client.role is ClientRole.CHILD:
         _child_left(state, client)
     elif was_attached and state.run.holding is None and not is_used(state):
         if state.hub is None or seconds == 0 or not state.run.configured or _is_over(state):
@@ -66,8 +66,12 @@ def is_used(state: State) -> bool:
     Child sessions and clients that have joined do not count. Observers at a hub do not count either: they cannot resume
     workers.
     """
-    attached = [client for client in state.clients.values() if client.is_attached and client.role is not Role.CHILD]
-    return any(not client.joined and (state.hub is None or client.role is not Role.OBSERVER) for client in attached)
+    attached = [
+        client for client in state.clients.values() if client.is_attached and client.role is not ClientRole.CHILD
+    ]
+    return any(
+        not client.joined and (state.hub is None or client.role is not ClientRole.OBSERVER) for client in attached
+    )
 
 
 def _is_over(state: State) -> bool:

@@ -5,7 +5,7 @@ Their stacks are read from outside, where that is possible (cluster/survey/py_sp
 
 from raydap.analysis.thread_stacks import Stacks, decode
 from raydap.core.effects import SampleStack
-from raydap.core.events import PausedWorker, StackSampled
+from raydap.core.events import ProcessInfo, StackSampled
 from raydap.core.flows import Flow, Future
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
@@ -13,7 +13,7 @@ from raydap.core.translate import snapshots
 from raydap.errors import Code, Problem, sentence
 
 
-def sample(state: State, row: PausedWorker) -> Flow[Stacks]:
+def sample(state: State, row: ProcessInfo) -> Flow[Stacks]:
     """Return the stacks of a worker, read from outside its process.
 
     Raises ValueError if they cannot be read; its text is the reason for users.

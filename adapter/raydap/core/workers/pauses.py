@@ -11,10 +11,10 @@ The design is in docs/design/pauses.md.
 
 from functools import partial
 
-from raydap.analysis.thread_stacks import ThreadStack, decode
+from raydap.analysis.thread_stacks import SampledStack, decode
 from raydap.core.flows import Flow
 from raydap.core.model.state import PendingPause, State
-from raydap.core.model.worker import ANSWER_TIMEOUT_S, Thread, ThreadState, Worker
+from raydap.core.model.worker import ANSWER_TIMEOUT_S, ThreadState, Worker, WorkerThread
 from raydap.core.translate import snapshots
 from raydap.core.workers import native_code, stops
 from raydap.core.workers.replies import query
@@ -30,7 +30,7 @@ _ANSWER_TIMEOUT_S = 3600.0
 time."""
 
 
-def begin(state: State, worker: Worker, thread: Thread | None, timeout_s: float) -> None:
+def begin(state: State, worker: Worker, thread: WorkerThread | None, timeout_s: float) -> None:
     """Pause one thread, or all threads of a worker if `thread` is None; threads that wait at a barrier are shown."""
     if stops.show_waiting(state, worker.threads.values() if thread is None else [thread]) and thread is not None:
         return
@@ -101,7 +101,7 @@ def _show_blocked(state: State, worker: Worker, pause: PendingPause) -> Flow[Non
             _show(state, worker, stack)
 
 
-def _show(state: State, worker: Worker, stack: ThreadStack) -> None:
+def _show(state: State, worker: Worker, stack: SampledStack) -> None:
     thread = worker.thread(LocalId(stack.id))
     if thread.state is not ThreadState.RUNNING:
         return  # It has stopped in the meantime.

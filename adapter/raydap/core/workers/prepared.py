@@ -15,7 +15,7 @@ from raydap.core.events import (
     AgentsExpected,
     AgentsSearched,
     NodesAlive,
-    PausedWorker,
+    ProcessInfo,
     WorkerGone,
     WorkerLabel,
 )
@@ -134,7 +134,7 @@ def _reaches_nodes(state: State, settings: AttachSettings) -> bool:
     return run.agents_expected or run.program is not None or settings.reach == "any" or always
 
 
-def _has_agent(state: State, row: PausedWorker) -> None:
+def _has_agent(state: State, row: ProcessInfo) -> None:
     """Record that a process has an agent.
 
     If raydap has started this agent in a running worker, it already knows what the worker runs.

@@ -5,11 +5,11 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from raydap.core.effects import AskLabels
-from raydap.core.events import PausedWorker, WorkerLabel, WorkersLabelled, WorkersPaused
+from raydap.core.events import ProcessInfo, WorkerLabel, WorkersLabelled, WorkersPaused
 from raydap.core.model.processes import Process
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
-from raydap.core.model.worker import Thread, Worker
+from raydap.core.model.worker import Worker, WorkerThread
 from raydap.core.settings import AttachSettings
 from raydap.core.workers import attach, thread_names
 from raydap.core.workers.detach import REDIAL_DELAY_S, request_detach
@@ -71,14 +71,14 @@ def examine_again(state: State) -> None:
         state.report_once(Problem(Code.FILTER_UNKNOWN, text))
 
 
-def ask_labels(state: State, rows: Iterable[PausedWorker]) -> None:
+def ask_labels(state: State, rows: Iterable[ProcessInfo]) -> None:
     """Query Ray for the labels of these workers; explicit targets have none."""
     of_ray = tuple(row for row in rows if row.worker_type != "TARGET")
     if of_ray:
         state.emit(AskLabels(of_ray))
 
 
-def may_attach(run: Run, row: PausedWorker) -> bool:
+def may_attach(run: Run, row: ProcessInfo) -> bool:
     """Return whether the user's choice and the filters allow attaching to a prepared worker now.
 
     Ray has no label for a worker before its first task. Filters that need the label allow the attach then, and
@@ -94,7 +94,7 @@ def may_attach(run: Run, row: PausedWorker) -> bool:
     return allowed and is_on_node(run.settings, row)
 
 
-def may_be_unwanted(run: Run, settings: AttachSettings, row: PausedWorker) -> bool:
+def may_be_unwanted(run: Run, settings: AttachSettings, row: ProcessInfo) -> bool:
     """Return whether a prepared worker is attached before Ray has sent the label that the filters need.
 
     A driver is never an actor, so a filter for actors excludes it at once.
@@ -103,7 +103,7 @@ def may_be_unwanted(run: Run, settings: AttachSettings, row: PausedWorker) -> bo
     return run.auto_attach and settings.needs_labels and can_match and run.processes[row.key].label is None
 
 
-def has_room(state: State, row: PausedWorker) -> bool:
+def has_room(state: State, row: ProcessInfo) -> bool:
     """Return whether maxWorkers allows attaching to a worker now.
 
     maxWorkers does not limit launched drivers and workers that the user has chosen. A child counts as chosen if the
@@ -115,7 +115,7 @@ def has_room(state: State, row: PausedWorker) -> bool:
     return run.settings is None or is_launched or is_chosen or may_have_more(state, run.settings)
 
 
-def origin(run: Run, row: PausedWorker) -> PausedWorker:
+def origin(run: Run, row: ProcessInfo) -> ProcessInfo:
     """Return the prepared worker from which a child descends, or the child itself if that is not known.
 
     A worker is not trusted: it may name itself as its parent.
@@ -195,7 +195,7 @@ def labelled(state: State, event: WorkersLabelled) -> None:
     The names of shown threads may change.
     """
     processes = state.run.processes
-    renamed: list[Thread] = []
+    renamed: list[WorkerThread] = []
     for key, label in event.labels.items():
         worker, process = state.workers.get(key), processes[key]
         if (worker or process.paused or process.agent) is not None:
@@ -217,7 +217,7 @@ def labelled(state: State, event: WorkersLabelled) -> None:
             thread_names.changed(client, thread)
 
 
-def is_on_node(settings: AttachSettings | None, row: PausedWorker) -> bool:
+def is_on_node(settings: AttachSettings | None, row: ProcessInfo) -> bool:
     """Return whether the filter for nodes allows a worker: by the name, Ray's id or the address of its node."""
     wanted = settings.node if settings is not None else None
     return wanted is None or any(fnmatchcase(name, wanted) for name in (row.node, row.node_id, row.host))

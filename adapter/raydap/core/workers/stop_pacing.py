@@ -9,7 +9,7 @@ one.
 
 from raydap.core.model.client import Client
 from raydap.core.model.state import State
-from raydap.core.model.worker import Thread
+from raydap.core.model.worker import WorkerThread
 
 MAX_UNREAD = 8
 """The number of stops that a client is sent before it has requested a stack."""
@@ -19,7 +19,7 @@ PATIENCE_S = 2.0
 it requests a stack again."""
 
 
-def announce(state: State, client: Client, thread: Thread) -> None:
+def announce(state: State, client: Client, thread: WorkerThread) -> None:
     """Notify a client that a thread has stopped, now or when the client has read earlier stops."""
     view = client.view
     view.seen.discard(thread.handle)
@@ -31,7 +31,7 @@ def announce(state: State, client: Client, thread: Thread) -> None:
         send_stop(client, thread)
 
 
-def send_stop(client: Client, thread: Thread) -> None:
+def send_stop(client: Client, thread: WorkerThread) -> None:
     """Send a stop to one client.
 
     The client's focus moves to this thread, unless the focused thread is stopped or in the middle of a step.
@@ -50,7 +50,7 @@ def send_stop(client: Client, thread: Thread) -> None:
     client.event("stopped", {**thread.stopped, "preserveFocusHint": elsewhere})
 
 
-def read(state: State, client: Client, thread: Thread) -> None:
+def read(state: State, client: Client, thread: WorkerThread) -> None:
     """Note that a client has requested the stack of a thread, and send it further stops.
 
     The worker may be slow to answer; the further stops do not wait for that.

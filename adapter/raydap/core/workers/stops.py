@@ -5,13 +5,13 @@ Each stopped thread of each worker is a thread of the merged session. A running 
 
 from collections.abc import Iterable
 
-from raydap.analysis.thread_stacks import ThreadStack
+from raydap.analysis.thread_stacks import SampledStack
 from raydap.core.effects import AskLabels
 from raydap.core.flows import Flow
 from raydap.core.model.client import Client
 from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
-from raydap.core.model.worker import AttachStage, Thread, ThreadState, Worker
+from raydap.core.model.worker import AttachStage, ThreadState, Worker, WorkerThread
 from raydap.core.translate import names
 from raydap.core.translate.stacks import frames_of, location
 from raydap.core.workers import barrier_arrivals, exception_conditions, program_input, stop_pacing
@@ -32,7 +32,7 @@ def stopped(state: State, worker: Worker, body: dict[str, object]) -> None:
         state.start(_examine(state, thread, body))
 
 
-def _is_repeated(thread: Thread, body: dict[str, object]) -> bool:
+def _is_repeated(thread: WorkerThread, body: dict[str, object]) -> bool:
     """Return whether the event reports a stop of the thread that is known already.
 
     A worker reports a pause again if the first report may be lost (inworker/blocked_threads.py). If raydap is resuming
@@ -41,7 +41,7 @@ def _is_repeated(thread: Thread, body: dict[str, object]) -> bool:
     return body.get("reason") == "pause" and thread.state not in (ThreadState.RUNNING, ThreadState.BLOCKED)
 
 
-def _examine(state: State, thread: Thread, body: dict[str, object]) -> Flow[None]:
+def _examine(state: State, thread: WorkerThread, body: dict[str, object]) -> Flow[None]:
     """Drop a phantom stop, or an exception that does not meet its condition; find the breakpoint, and show the stop.
 
     The worker is queried only for what is needed, and for the top frame once.
@@ -73,7 +73,7 @@ def _examine(state: State, thread: Thread, body: dict[str, object]) -> Flow[None
         _show(state, thread, body)
 
 
-def _top_frame(thread: Thread) -> Flow[dict[str, object] | None]:
+def _top_frame(thread: WorkerThread) -> Flow[dict[str, object] | None]:
     """Return the top frame; {} if the thread has none, None if the worker does not answer."""
     try:
         reply = yield from thread.worker.ask("stackTrace", {"threadId": thread.local, "levels": 1})
@@ -85,7 +85,7 @@ def _top_frame(thread: Thread) -> Flow[dict[str, object] | None]:
     return frames[0] if frames else {}
 
 
-def _resume_step(thread: Thread) -> Flow[bool]:
+def _resume_step(thread: WorkerThread) -> Flow[bool]:
     """Resume a thread as if it had not stopped, even in the middle of a step; return whether it resumes or is gone."""
     try:
         yield from thread.worker.request_logged(
@@ -98,7 +98,7 @@ def _resume_step(thread: Thread) -> Flow[bool]:
     return True
 
 
-def _show(state: State, thread: Thread, body: dict[str, object]) -> None:
+def _show(state: State, thread: WorkerThread, body: dict[str, object]) -> None:
     """Show a stop to the clients, unless another request or a barrier waits for it."""
     worker = thread.worker
     hit = worker.run.breakpoints.hit(worker.key, body.get("hitBreakpointIds"))
@@ -127,7 +127,7 @@ def _show(state: State, thread: Thread, body: dict[str, object]) -> None:
     halt(state, thread, stopped)
 
 
-def show_waiting(state: State, threads: Iterable[Thread]) -> bool:
+def show_waiting(state: State, threads: Iterable[WorkerThread]) -> bool:
     """Show the threads among these that wait at a barrier; return whether there are any.
 
     They count as arrived while they stay stopped.
@@ -141,7 +141,7 @@ def show_waiting(state: State, threads: Iterable[Thread]) -> bool:
     return found
 
 
-def halt(state: State, thread: Thread, stopped: dict[str, object], snapshot: ThreadStack | None = None) -> None:
+def halt(state: State, thread: WorkerThread, stopped: dict[str, object], snapshot: SampledStack | None = None) -> None:
     """Mark a thread as stopped, or as blocked if there is a snapshot, and notify the clients.
 
     A request that has resumed the thread is answered first, although the worker's own answer comes later.
@@ -173,7 +173,7 @@ def continued(state: State, worker: Worker, body: dict[str, object]) -> None:
             run(state, thread)
 
 
-def run(state: State, thread: Thread) -> None:
+def run(state: State, thread: WorkerThread) -> None:
     """Mark a thread as running, and notify the clients that know its stop."""
     if thread.is_shown:
         thread.run()

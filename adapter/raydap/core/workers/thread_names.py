@@ -10,11 +10,11 @@ are two things to avoid:
 """
 
 from raydap.core.model.client import Client
-from raydap.core.model.worker import Thread
+from raydap.core.model.worker import WorkerThread
 from raydap.protocol.types import Handle
 
 
-def changed(client: Client, thread: Thread) -> None:
+def changed(client: Client, thread: WorkerThread) -> None:
     """Notify a client of the new name of a thread, now or once the client has shown the stop."""
     if thread.handle not in client.view.threads:
         return

@@ -6,7 +6,7 @@ contains the reason. raydap tries again later, because the worker may be free by
 """
 
 from raydap.core.effects import InjectAgent
-from raydap.core.events import AgentInjected, PausedWorker, WorkerLabel
+from raydap.core.events import AgentInjected, ProcessInfo, WorkerLabel
 from raydap.core.model.processes import Injection, Process
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
@@ -139,7 +139,7 @@ def _failed(state: State, process: Process, injection: Injection, reason: str) -
     state.log("info", process.problem)
 
 
-def _problem(row: PausedWorker, reason: str) -> Problem:
+def _problem(row: ProcessInfo, reason: str) -> Problem:
     name = f"{row.worker_type.lower()} {row.pid} on {row.node}"
     return Problem(Code.NO_AGENT, f"raydap cannot attach to {name} while it runs: {reason.rstrip('.')}.")
 

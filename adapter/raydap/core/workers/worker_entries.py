@@ -13,12 +13,12 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from raydap.analysis.sets.folding import Member
-from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.core.events import ProcessInfo, WorkerLabel
 from raydap.core.flows import Flow
 from raydap.core.model.client import Client, View
 from raydap.core.model.roster import RosterEntry
 from raydap.core.model.state import State
-from raydap.core.model.worker import Thread, Worker
+from raydap.core.model.worker import Worker, WorkerThread
 from raydap.core.translate import names
 from raydap.protocol.raydap_messages import StoppedThread, WorkerEntry, WorkerList, WorkerState
 from raydap.protocol.types import WorkerKey
@@ -208,7 +208,7 @@ def label(state: State, key: WorkerKey) -> WorkerLabel:
 
 
 def _fill(
-    row: PausedWorker,
+    row: ProcessInfo,
     label: WorkerLabel,
     name: str,
     state: WorkerState,
@@ -238,7 +238,7 @@ def _fill(
     )
 
 
-def _thread(thread: Thread) -> StoppedThread:
+def _thread(thread: WorkerThread) -> StoppedThread:
     stopped = thread.stopped
     shown = names.thread(thread)
     return StoppedThread(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from raydap.analysis.thread_stacks import CodeOwner, Stacks, ThreadFrame, ThreadStack, decode
+from raydap.analysis.thread_stacks import CodeOwner, SampledStack, Stacks, ThreadFrame, decode
 from raydap.core.flows import Flow
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
@@ -39,7 +39,7 @@ def of_worker(state: State, key: WorkerKey) -> Flow[messages.WorkerStack]:
     return _as_message(shown, stacks, settings)
 
 
-def threads(state: State, key: WorkerKey) -> Flow[tuple[ThreadStack, ...]]:
+def threads(state: State, key: WorkerKey) -> Flow[tuple[SampledStack, ...]]:
     """Return the stacks of a worker with what each thread waits for, as far as the agent or the debugger reports it.
 
     The paths are those of the client. There are no local variables. Raises ProblemError if the stacks cannot be read.
@@ -124,7 +124,7 @@ def _as_message(name: str, stacks: Stacks, settings: AttachSettings) -> messages
     return messages.WorkerStack(name=name, threads=threads, text=text)
 
 
-def as_thread(stack: ThreadStack, folder: str | None) -> messages.ThreadStack:
+def as_thread(stack: SampledStack, folder: str | None) -> messages.ThreadStack:
     """Return a stack as a message.
 
     `folder` is the client's folder for the files that jobs run as copies; None if it is unknown.

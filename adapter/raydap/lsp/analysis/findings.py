@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """A part of a file, as in Python's syntax trees: lines count from 1, and columns from 0 in bytes of UTF-8."""
 
     line: int
@@ -14,18 +14,18 @@ class Span(NamedTuple):
     end_column: int
 
 
-def span(node: ast.expr | ast.stmt | ast.keyword) -> Span:
+def span(node: ast.expr | ast.stmt | ast.keyword) -> TextSpan:
     """Return the span of a node, which must come from `ast.parse`."""
     assert node.end_lineno is not None
     assert node.end_col_offset is not None
-    return Span(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+    return TextSpan(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
     """A replacement of a part of a file by `text`."""
 
-    span: Span
+    span: TextSpan
     text: str
 
 
@@ -39,12 +39,12 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RuleFinding:
     """A problem that a rule has found in a file."""
 
     code: str
     """The code of the rule, such as `local-mode`."""
-    span: Span
+    span: TextSpan
     message: str
     """One or two sentences for the user."""
     fixes: tuple[Fix, ...] = ()

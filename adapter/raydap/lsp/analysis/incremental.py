@@ -3,7 +3,7 @@
 import ast
 from itertools import takewhile
 
-from raydap.lsp.analysis.syntax import Part, Program, Scope, read_part
+from raydap.lsp.analysis.syntax import ParsedFile, Part, Scope, read_part
 from raydap.protocol.python_source import parse_module
 
 
@@ -16,7 +16,7 @@ class IncrementalReader:
         self._lines: list[bytes] = []
         self._parts: list[Part] = []
 
-    def read(self, lines: list[bytes]) -> Program:
+    def read(self, lines: list[bytes]) -> ParsedFile:
         """Return the program with these lines, which contain their line ends. Raises what `parse_module` raises."""
         try:
             parts = self._changed(lines)
@@ -25,7 +25,7 @@ class IncrementalReader:
             parts = self._read(lines, 0)
         self._lines, self._parts = lines, parts
         self._tree.body = [statement for part in parts for statement in part.statements]
-        return Program(self._module, parts)
+        return ParsedFile(self._module, parts)
 
     def continues(self, line: int) -> bool:
         """Return whether a line of the last text ends in a string, or with a backslash that continues its statement."""

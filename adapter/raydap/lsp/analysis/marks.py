@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from raydap.lsp.analysis.python_file import PythonFile
-from raydap.lsp.analysis.syntax import Call
+from raydap.lsp.analysis.syntax import CallSite
 
 
 class MarkKind(Enum):
@@ -34,7 +34,7 @@ class Mark:
     """The qualified name of the function or class, such as `Trainer.step`; "" for a call of `breakpoint()`."""
 
 
-def _next_line(call: Call) -> int:
+def _next_line(call: CallSite) -> int:
     """Return the line of the next statement, where debugpy shows a thread that stops at a `breakpoint()`."""
     statements = (node for node in ast.walk(call.scope.node) if isinstance(node, ast.stmt))
     return min((node.lineno for node in statements if node.lineno > call.node.lineno), default=call.node.lineno)

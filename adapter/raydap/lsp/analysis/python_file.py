@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from raydap.lsp.analysis.syntax import Program
+from raydap.lsp.analysis.syntax import ParsedFile
 from raydap.lsp.analysis.worker_code import WorkerCode
 
 
@@ -12,5 +12,5 @@ class PythonFile:
 
     lines: list[bytes]
     """The lines with their line ends. Like Python, a line ends only at CR, LF or both."""
-    program: Program
+    program: ParsedFile
     workers: WorkerCode

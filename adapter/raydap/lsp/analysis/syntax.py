@@ -75,7 +75,7 @@ class Scope:
 
 
 @dataclass(slots=True, eq=False)
-class Call:
+class CallSite:
     """A call in the source."""
 
     node: ast.Call
@@ -85,7 +85,7 @@ class Call:
     tries: tuple[ast.Try, ...]
     """The `try` statements of the same function with the call in their bodies, outermost first."""
     name: str = ""
-    """The whole name of the function (see `Program.dotted`); set by `Program`."""
+    """The whole name of the function (see `ParsedFile.dotted`); set by `ParsedFile`."""
 
 
 @dataclass(slots=True, eq=False)
@@ -109,7 +109,7 @@ class Part:
     names: dict[str, list[Binding]] = field(default_factory=dict)
     """The names that the statements bind in the module."""
     scopes: list[Scope] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
+    calls: list[CallSite] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
     """The assignments with `=`, `:=` or an annotation."""
     unions: list[Assignment] = field(default_factory=list)
@@ -119,7 +119,7 @@ class Part:
     """All nodes that have line numbers, which incremental.py moves when lines above are added or removed."""
 
 
-class Program:
+class ParsedFile:
     """A whole file, made of its parts.
 
     `module` is the scope with which the parts were read. Its names become the names of all parts.
@@ -142,7 +142,7 @@ class Program:
 
         It is found once for each list, because a list may contain thousands of bindings.
         """
-        self._calls: dict[str, list[Call]] = {}
+        self._calls: dict[str, list[CallSite]] = {}
         for call in self.calls:
             call.name = self.dotted(call.node.func, call.scope)
             if call.name:
@@ -159,7 +159,7 @@ class Program:
             for node in ast.walk(statement.test)
         )
 
-    def calls_of(self, *names: str) -> list[Call]:
+    def calls_of(self, *names: str) -> list[CallSite]:
         """Return the calls of the functions with these whole names (see `dotted`)."""
         return [call for name in names for call in self._calls.get(name, ())]
 
@@ -269,7 +269,7 @@ class _Reader:
         if kind is ast.Call:
             assert isinstance(node, ast.Call)
             assert statement is not None
-            self.part.calls.append(Call(node, scope, statement, tries))
+            self.part.calls.append(CallSite(node, scope, statement, tries))
         elif kind is ast.Dict:
             assert isinstance(node, ast.Dict)
             self.part.dictionaries.append((node, scope))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from raydap.lsp.analysis.findings import Span
+from raydap.lsp.analysis.findings import TextSpan
 from raydap.protocol.python_source import parse_module
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -15,7 +15,7 @@ _SCOPES = (*_FUNCTIONS, ast.ClassDef, ast.Lambda)
 class Use(NamedTuple):
     """One use of a variable."""
 
-    span: Span
+    span: TextSpan
     name: str
 
 
@@ -62,6 +62,6 @@ def _names(block: ast.AST) -> Iterator[Use]:
         if isinstance(node, (ast.Name, ast.arg)):
             name = node.id if isinstance(node, ast.Name) else node.arg
             begin = node.col_offset
-            yield Use(Span(node.lineno, begin, node.lineno, begin + len(name.encode())), name)
+            yield Use(TextSpan(node.lineno, begin, node.lineno, begin + len(name.encode())), name)
         if node is block or not isinstance(node, _SCOPES):
             waiting.extend(ast.iter_child_nodes(node))

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from raydap.lsp.analysis.syntax import DECORATED, Annotated, Binding, Call, Entered, Program, Scope
+from raydap.lsp.analysis.syntax import DECORATED, Annotated, Binding, CallSite, Entered, ParsedFile, Scope
 
 DEPLOYMENTS = {"ray.serve.deployment", "ray.serve.api.deployment", "ray.serve.ingress"}
 _DATASET_METHODS = {"map", "map_batches", "flat_map", "filter", "map_groups", "add_column"}
@@ -33,7 +33,7 @@ _FUNCTION_KEYWORDS = {"fn", "func", "train_loop_per_worker", "trainable", "run_o
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class WorkerRole:
     """The reason why a function runs in a worker."""
 
     kind: str
@@ -60,9 +60,9 @@ _TEXTS = {
 class WorkerCode:
     """The functions of one file that run in workers."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: ParsedFile) -> None:
         self._program = program
-        self._roles: dict[Scope, Role] = {}
+        self._roles: dict[Scope, WorkerRole] = {}
         """The role of each function that runs in workers."""
         self._classes: dict[Scope, None] = {}
         """The classes that Ray starts, as an ordered set."""
@@ -72,7 +72,7 @@ class WorkerCode:
             self._add(scope, kind)
         self._follow_calls()
 
-    def role(self, scope: Scope) -> Role | None:
+    def role(self, scope: Scope) -> WorkerRole | None:
         """Return the role of code directly in `scope`; None if nothing in the file shows that workers run it."""
         for place in scope.enclosing():
             if place in self._roles:
@@ -94,7 +94,7 @@ class WorkerCode:
             if not role.called and not isinstance(scope.node, ast.Lambda):
                 yield scope
 
-    def breakpoints(self) -> Iterator[tuple[Call, Role]]:
+    def breakpoints(self) -> Iterator[tuple[CallSite, WorkerRole]]:
         """Yield the calls of `breakpoint()`, or of Ray's functions behind it, in code of workers, with their roles."""
         for call in self._program.calls_of(*_BREAKPOINTS):
             role = self.role(call.scope)
@@ -123,7 +123,7 @@ class WorkerCode:
         name = self._program.dotted(function, scope)
         return TASK if name == "ray.remote" else SERVE if name in DEPLOYMENTS else ""
 
-    def _call_kind(self, call: Call) -> str:
+    def _call_kind(self, call: CallSite) -> str:
         """Return the kind of role that a call gives to the functions in its arguments; "" if it does not call Ray."""
         function = call.node.func
         if isinstance(function, ast.Call):
@@ -201,14 +201,14 @@ class WorkerCode:
     def _add(self, scope: Scope, kind: str) -> None:
         """Give a role to a function, or to the methods of a class and of its base classes in this file."""
         if not scope.is_class:
-            self._roles.setdefault(scope, Role(kind, _TEXTS[kind].format(scope.name)))
+            self._roles.setdefault(scope, WorkerRole(kind, _TEXTS[kind].format(scope.name)))
             return
         kind = ACTOR if kind == TASK else kind
         self._classes[scope] = None
         for one in self.with_bases(scope):
             for method in one.children:
                 if not method.is_class:
-                    self._roles.setdefault(method, Role(kind, _TEXTS[kind].format(method.name)))
+                    self._roles.setdefault(method, WorkerRole(kind, _TEXTS[kind].format(method.name)))
 
     def with_bases(self, scope: Scope) -> list[Scope]:
         """Return a class and its direct and indirect base classes in this file, each once."""
@@ -225,7 +225,7 @@ class WorkerCode:
 
     def _follow_calls(self) -> None:
         """Give roles to the functions that code of workers calls by their plain names, or by `map` and the like."""
-        calls: dict[Scope, list[Call]] = {}
+        calls: dict[Scope, list[CallSite]] = {}
         for call in self._program.calls:
             if isinstance(call.node.func, ast.Name) or call.name in _CALLERS:
                 calls.setdefault(call.scope, []).append(call)
@@ -240,7 +240,7 @@ class WorkerCode:
                 callee = self._program.definition(called, scope)
                 if callee is not None and not callee.is_class and self.role(callee) is None:
                     caller = role.text.partition(", called by ")[0]
-                    self._roles[callee] = Role(role.kind, f"`{callee.name}`, called by {caller}", called=True)
+                    self._roles[callee] = WorkerRole(role.kind, f"`{callee.name}`, called by {caller}", called=True)
                     waiting.append(callee)
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
-from raydap.lsp.analysis.findings import Span
+from raydap.lsp.analysis.findings import TextSpan
 from raydap.lsp.analysis.variables import Block
 from raydap.lsp.document import Document
 from raydap.lsp.live.sessions import Sessions
@@ -46,7 +46,7 @@ async def inlay_hints(document: Document, wanted: types.Range, sessions: Session
 class _Text(NamedTuple):
     """A text beside a variable or at the line of a stop."""
 
-    span: Span
+    span: TextSpan
     text: str
 
 
@@ -106,5 +106,5 @@ def _of_block(block: Block, last: int, known: list[Values], count: int) -> list[
         if text:
             texts.append(_Text(use.span, text))
     if known and len(known) < count:
-        texts.append(_Text(Span(last, 0, last, 0), f"values of {len(known)} of {count} stops"))
+        texts.append(_Text(TextSpan(last, 0, last, 0), f"values of {len(known)} of {count} stops"))
     return texts

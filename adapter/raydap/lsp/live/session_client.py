@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from raydap.client.dap_connection import Connect, DapConnection, SessionError
-from raydap.lsp.live.session_state import SessionState, Stop
+from raydap.lsp.live.session_state import SessionState, StopPlace
 from raydap.lsp.live.value_texts import Value
 from raydap.protocol.raydap_messages import WorkerList
 from raydap.tasks import Tasks
@@ -79,20 +79,20 @@ class SessionClient:
             try:
                 body = await self._connection.request("stackTrace", {"threadId": thread, "startFrame": 0, "levels": 1})
                 frame = body["stackFrames"][0]
-                stop = Stop(frame["source"]["path"], frame["line"], frame["id"])
+                stop = StopPlace(frame["source"]["path"], frame["line"], frame["id"])
             except (SessionError, KeyError, IndexError, TypeError) as error:
                 log.info("language server: cannot read where thread %d stopped: %r", thread, error)
         if self.state.put(thread, count, stop):
             self._changed()
 
-    def read_values(self, thread: int, stop: Stop) -> None:
+    def read_values(self, thread: int, stop: StopPlace) -> None:
         """Request the values of the variables at a stop, unless they have been requested already."""
         count = self.state.number(thread)
         if count not in self._read:
             self._read.add(count)
             self._looks.spawn(self._read_values(thread, count, stop))
 
-    async def _read_values(self, thread: int, count: int, stop: Stop) -> None:
+    async def _read_values(self, thread: int, count: int, stop: StopPlace) -> None:
         values: dict[str, Value] = {}
         async with self._free:
             if not self.state.is_expected(thread, count):

@@ -12,7 +12,7 @@ from raydap.protocol.raydap_messages import WorkerEntry
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class StopPlace:
     """The place where a thread is stopped: its top frame."""
 
     path: str
@@ -28,7 +28,7 @@ class SeenWorker(NamedTuple):
     entry: WorkerEntry
     age_s: float
     """Seconds since the state of the worker began."""
-    stops: dict[int, Stop]
+    stops: dict[int, StopPlace]
     """The places where threads of the worker are stopped, by the threads' ids."""
 
 
@@ -41,7 +41,7 @@ class SessionState:
     def __init__(self) -> None:
         self._entries: dict[str, tuple[WorkerEntry, float]] = {}
         """The workers by their keys, each with the time (`time.monotonic`) when its state began."""
-        self._stops: dict[int, Stop] = {}
+        self._stops: dict[int, StopPlace] = {}
         """The places of stops, by thread."""
         self._values: dict[int, Values] = {}
         """The values at stops, by thread."""
@@ -81,7 +81,7 @@ class SessionState:
         """Whether the place of any stop has been requested and has not arrived."""
         return bool(self._unknown)
 
-    def put(self, thread: int, count: int, stop: Stop | None) -> bool:
+    def put(self, thread: int, count: int, stop: StopPlace | None) -> bool:
         """Set the place of a stop, None if it is not in a file; return False if the thread has been resumed."""
         if not self.is_expected(thread, count):
             return False
@@ -101,7 +101,7 @@ class SessionState:
         """Return the values at the stop of a thread; None if they have not arrived."""
         return self._values.get(thread)
 
-    def stops(self, path: str) -> dict[int, Stop]:
+    def stops(self, path: str) -> dict[int, StopPlace]:
         """Return the stops in a file, by thread."""
         return {thread: stop for thread, stop in self._stops.items() if same_file(stop.path, path)}
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from raydap.lsp.analysis.marks import Mark, MarkKind
-from raydap.lsp.live.session_state import SeenWorker, SessionState, Stop, same_file
+from raydap.lsp.live.session_state import SeenWorker, SessionState, StopPlace, same_file
 from raydap.presentation.durations import whole_seconds
 from raydap.presentation.safe_text import one_line
 from raydap.protocol.raydap_messages import WorkerEntry
@@ -92,7 +92,7 @@ def _workers(sessions: Iterable[SessionState]) -> Iterable[SeenWorker]:
     return found.values()
 
 
-def _stops_in(mark: Mark, path: str, stops: Mapping[int, Stop]) -> dict[int, Stop]:
+def _stops_in(mark: Mark, path: str, stops: Mapping[int, StopPlace]) -> dict[int, StopPlace]:
     """Return the stops in the code of a mark."""
     return {
         thread: stop

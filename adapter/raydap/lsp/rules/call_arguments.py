@@ -2,11 +2,11 @@
 
 import ast
 
-from raydap.lsp.analysis.findings import Edit, Span, span
+from raydap.lsp.analysis.findings import Edit, TextSpan, span
 from raydap.lsp.analysis.python_file import PythonFile
 
 
-def argument_spans(call: ast.Call) -> list[Span]:
+def argument_spans(call: ast.Call) -> list[TextSpan]:
     """Return the spans of the arguments of a call, in the order of the source."""
     return sorted([*map(span, call.args), *map(span, call.keywords)])
 
@@ -21,17 +21,17 @@ def remove_argument(file: PythonFile, call: ast.Call, keyword: ast.keyword) -> E
         if text_between(file, previous, place).strip() != b",":
             # The span of a parenthesized argument does not contain its parentheses.
             return None
-        return Edit(Span(previous.end_line, previous.end_column, place.end_line, place.end_column), "")
+        return Edit(TextSpan(previous.end_line, previous.end_column, place.end_line, place.end_column), "")
     if len(arguments) > 1:
         if text_between(file, place, arguments[1]).strip() != b",":
             return None
-        return Edit(Span(place.line, place.column, arguments[1].line, arguments[1].column), "")
+        return Edit(TextSpan(place.line, place.column, arguments[1].line, arguments[1].column), "")
     rest = file.lines[place.end_line - 1][place.end_column :]
     comma = len(rest) - len(rest.lstrip()[1:]) if rest.lstrip().startswith(b",") else 0
-    return Edit(Span(place.line, place.column, place.end_line, place.end_column + comma), "")
+    return Edit(TextSpan(place.line, place.column, place.end_line, place.end_column + comma), "")
 
 
-def text_between(file: PythonFile, one: Span, other: Span) -> bytes:
+def text_between(file: PythonFile, one: TextSpan, other: TextSpan) -> bytes:
     """Return the text from the end of `one` to the beginning of `other`, which comes later in the file."""
     if one.end_line == other.line:
         return file.lines[one.end_line - 1][one.end_column : other.column]

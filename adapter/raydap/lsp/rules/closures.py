@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from raydap.lsp.analysis.findings import Finding, span
+from raydap.lsp.analysis.findings import RuleFinding, span
 from raydap.lsp.analysis.python_file import PythonFile
 from raydap.lsp.analysis.syntax import Assignment, Scope
 
@@ -35,7 +35,7 @@ _ATTRIBUTES = {
 """The kind of each attribute's value, and the kind of the objects that have the attribute."""
 
 
-def check(file: PythonFile) -> Iterator[Finding]:
+def check(file: PythonFile) -> Iterator[RuleFinding]:
     """Yield the findings of the rule `debugger-in-closure`, at most one for each function."""
     bound = _bound(file)
     if not bound:
@@ -53,7 +53,7 @@ def check(file: PythonFile) -> Iterator[Finding]:
                     f"`{node.id}` is {found}, which cannot be pickled, so Ray cannot send {role.text} to a worker. "
                     "Create it inside the function, or remove it."
                 )
-                yield Finding(DEBUGGER_IN_CLOSURE, span(node), text)
+                yield RuleFinding(DEBUGGER_IN_CLOSURE, span(node), text)
                 break
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from raydap.lsp.analysis.findings import Edit, Finding, Fix, Span
+from raydap.lsp.analysis.findings import Edit, Fix, RuleFinding, TextSpan
 
 NAME = "ray-debug-name"
 VALUE = "ray-debug-value"
@@ -29,10 +29,10 @@ class Variable:
     """An environment variable that a file sets."""
 
     name: str
-    name_span: Span
+    name_span: TextSpan
     value: str | None
     """The value as text; None if it is not a constant."""
-    value_span: Span
+    value_span: TextSpan
     """Used only if `value` is not None."""
     is_text: bool = True
     """Whether the value is a `str`; false for a constant of another type."""
@@ -44,7 +44,7 @@ class Variable:
     """Whether the statement assigns the value to other targets, too."""
 
 
-def check(variable: Variable) -> Iterator[Finding]:
+def check(variable: Variable) -> Iterator[RuleFinding]:
     """Yield the findings about one variable, for a Python file or a launch.json."""
     name = variable.name
     if name not in VALUES:
@@ -59,20 +59,20 @@ def check(variable: Variable) -> Iterator[Finding]:
             "RAY_DEBUG=legacy switches to Ray's old debugger: breakpoint() then waits for `raydap debug` or "
             "`ray debug` in a terminal, and an editor cannot attach."
         )
-        yield Finding(LEGACY, variable.value_span, text, _set(variable, "1", "Use Ray's current debugger"))
+        yield RuleFinding(LEGACY, variable.value_span, text, _set(variable, "1", "Use Ray's current debugger"))
     elif variable.value not in known:
         allowed = ", ".join(f'"{one}"' for one in known)
         effect = "breakpoint() does nothing" if name == DEBUG else "no worker stops at an exception"
         text = f'"{variable.value}" is not a valid value of {name}, so {effect}. Valid values: {allowed}.'
         value = "1" if variable.value.strip().lower() in _TRUE else "0"
-        yield Finding(VALUE, variable.value_span, text, _set(variable, value, f'Use "{value}"'))
+        yield RuleFinding(VALUE, variable.value_span, text, _set(variable, value, f'Use "{value}"'))
     elif not variable.is_text:
         text = f'The value of {name} must be a string: "{variable.value}".'
         fix = _set(variable, variable.value, f'Use "{variable.value}"')
-        yield Finding(VALUE, variable.value_span, text, fix)
+        yield RuleFinding(VALUE, variable.value_span, text, fix)
 
 
-def _check_name(variable: Variable) -> Iterator[Finding]:
+def _check_name(variable: Variable) -> Iterator[RuleFinding]:
     name = variable.name
     close = get_close_matches(name.upper(), VALUES, 1, 0.85)
     if not close and not name.upper().startswith(DEBUG):
@@ -82,7 +82,7 @@ def _check_name(variable: Variable) -> Iterator[Finding]:
     quoted = f"{variable.quote}{right}{variable.quote}"
     fix = Fix(f"Use {right}", (Edit(variable.name_span, quoted if variable.quote else right),))
     is_sure = bool(close) and right not in variable.siblings
-    yield Finding(NAME, variable.name_span, text, (fix,) if is_sure else ())
+    yield RuleFinding(NAME, variable.name_span, text, (fix,) if is_sure else ())
 
 
 def _set(variable: Variable, value: str, title: str) -> tuple[Fix, ...]:

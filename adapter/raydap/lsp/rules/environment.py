@@ -4,9 +4,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from raydap.lsp.analysis.findings import Edit, Finding, Fix, Span, span
+from raydap.lsp.analysis.findings import Edit, Fix, RuleFinding, TextSpan, span
 from raydap.lsp.analysis.python_file import PythonFile
-from raydap.lsp.analysis.syntax import Call, Scope
+from raydap.lsp.analysis.syntax import CallSite, Scope
 from raydap.lsp.rules import debug_variables
 from raydap.lsp.rules.debug_variables import VALUES, Variable
 from raydap.lsp.rules.statement_order import Order
@@ -18,7 +18,7 @@ _ENV_VARS = "env_vars"
 _RUNTIME_ENV = "runtime_env"
 
 
-def check_variables(file: PythonFile) -> Iterator[Finding]:
+def check_variables(file: PythonFile) -> Iterator[RuleFinding]:
     """Yield the findings about the names and values of variables."""
     for variable, _, _ in _of_process(file):
         yield from debug_variables.check(variable)
@@ -27,7 +27,7 @@ def check_variables(file: PythonFile) -> Iterator[Finding]:
             yield from debug_variables.check(variable)
 
 
-def check_order(file: PythonFile) -> Iterator[Finding]:
+def check_order(file: PythonFile) -> Iterator[RuleFinding]:
     """Yield a finding for each variable that is certainly set after ray.init, when workers no longer receive it."""
     starts = file.program.calls_of("ray.init")
     if not starts:
@@ -47,7 +47,7 @@ def check_order(file: PythonFile) -> Iterator[Finding]:
                 f"{variable.name} is set after ray.init, so workers do not receive it. "
                 "Set it before ray.init, or in the runtime_env."
             )
-            yield Finding(AFTER_INIT, variable.name_span, text, _move(file, order, statement, init))
+            yield RuleFinding(AFTER_INIT, variable.name_span, text, _move(file, order, statement, init))
 
 
 def _of_process(file: PythonFile) -> Iterator[tuple[Variable, Scope, ast.stmt]]:
@@ -74,7 +74,7 @@ def _of_process(file: PythonFile) -> Iterator[tuple[Variable, Scope, ast.stmt]]:
             yield variable, call.scope, call.statement
 
 
-def _of_update(file: PythonFile, call: Call) -> Iterator[Variable]:
+def _of_update(file: PythonFile, call: CallSite) -> Iterator[Variable]:
     for argument in call.node.args:
         if isinstance(argument, ast.Dict):
             yield from _of_dictionary(file, argument)
@@ -82,7 +82,7 @@ def _of_update(file: PythonFile, call: Call) -> Iterator[Variable]:
     for keyword in call.node.keywords:
         if keyword.arg is not None:
             place = span(keyword)
-            name = Span(place.line, place.column, place.line, place.column + len(keyword.arg.encode()))
+            name = TextSpan(place.line, place.column, place.line, place.column + len(keyword.arg.encode()))
             text, is_text = _constant(keyword.value)
             yield Variable(keyword.arg, name, text, span(keyword.value), is_text, "", siblings)
 
@@ -142,7 +142,7 @@ def _constant(value: ast.expr) -> tuple[str | None, bool]:
     return str(value.value), isinstance(value.value, str)
 
 
-def _move(file: PythonFile, order: Order, statement: ast.stmt, init: Call) -> tuple[Fix, ...]:
+def _move(file: PythonFile, order: Order, statement: ast.stmt, init: CallSite) -> tuple[Fix, ...]:
     """Return the fix that moves the statement before that of ray.init, if this certainly changes nothing else.
 
     The statement must set a constant and directly follow that of ray.init, and neither may share a line with another
@@ -158,6 +158,6 @@ def _move(file: PythonFile, order: Order, statement: ast.stmt, init: Call) -> tu
     if here.column != there.column or file.lines[there.line - 1][: there.column].strip() or not rest.endswith(b"\n"):
         return ()
     moved = b"".join(lines).decode("utf-8", "surrogatepass")
-    insertion = Edit(Span(there.line, 0, there.line, 0), moved)
-    removal = Edit(Span(here.line, 0, here.end_line + 1, 0), "")
+    insertion = Edit(TextSpan(there.line, 0, there.line, 0), moved)
+    removal = Edit(TextSpan(here.line, 0, here.end_line + 1, 0), "")
     return (Fix("Set it before ray.init", (insertion, removal)),)

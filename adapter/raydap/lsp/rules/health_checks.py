@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from raydap.lsp.analysis.findings import Edit, Finding, Fix, Span, span
+from raydap.lsp.analysis.findings import Edit, Fix, RuleFinding, TextSpan, span
 from raydap.lsp.analysis.python_file import PythonFile
 from raydap.lsp.analysis.syntax import DECORATED, Scope
 from raydap.lsp.analysis.worker_code import DEPLOYMENTS, SERVE
@@ -33,7 +33,7 @@ class _Deployment(NamedTuple):
     """Whether the deployment has a method `check_health`; None if a base class is not in the file."""
 
 
-def check(file: PythonFile) -> Iterator[Finding]:
+def check(file: PythonFile) -> Iterator[RuleFinding]:
     """Yield the findings of the rule `health-check-while-stopped`."""
     stops = [call for call, role in file.workers.breakpoints() if role.kind == SERVE and _holds_loop(call.scope)]
     if not stops:
@@ -67,7 +67,7 @@ def check(file: PythonFile) -> Iterator[Finding]:
             )
             is_sure = deployment.checks_health is False and _OPTIONS not in given
             fix = _with(file, deployment.made_by, _NO_PROBES, None, f"Set {_PROBES}=0") if is_sure else ()
-        yield Finding(HEALTH_CHECK_WHILE_STOPPED, span(call.node), text, fix)
+        yield RuleFinding(HEALTH_CHECK_WHILE_STOPPED, span(call.node), text, fix)
 
 
 def _holds_loop(scope: Scope) -> bool:
@@ -113,7 +113,7 @@ def _checks_health(file: PythonFile, scope: Scope) -> bool | None:
 def _with(file: PythonFile, made_by: ast.expr, argument: str, old: ast.keyword | None, title: str) -> tuple[Fix, ...]:
     """Return the fix that adds an argument to `serve.deployment`, or replaces the argument `old`."""
     place = span(made_by)
-    end = Span(place.end_line, place.end_column, place.end_line, place.end_column)
+    end = TextSpan(place.end_line, place.end_column, place.end_line, place.end_column)
     if old is not None:
         edit = Edit(span(old), argument)
     elif not isinstance(made_by, ast.Call):
@@ -121,10 +121,10 @@ def _with(file: PythonFile, made_by: ast.expr, argument: str, old: ast.keyword |
     else:
         arguments = argument_spans(made_by)
         if not arguments:
-            edit = Edit(Span(end.line, end.column - 1, end.line, end.column - 1), argument)
+            edit = Edit(TextSpan(end.line, end.column - 1, end.line, end.column - 1), argument)
         else:
             last = arguments[-1]
             if b"".join(text_between(file, last, end).split()) not in (b")", b",)"):
                 return ()
-            edit = Edit(Span(last.end_line, last.end_column, last.end_line, last.end_column), f", {argument}")
+            edit = Edit(TextSpan(last.end_line, last.end_column, last.end_line, last.end_column), f", {argument}")
     return (Fix(title, (edit,)),)

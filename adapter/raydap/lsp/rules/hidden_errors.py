@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from raydap.lsp.analysis.findings import Finding, span
+from raydap.lsp.analysis.findings import RuleFinding, span
 from raydap.lsp.analysis.python_file import PythonFile
 from raydap.lsp.analysis.syntax import Scope
 
@@ -12,7 +12,7 @@ HIDDEN_ERROR = "hidden-error"
 _ALL = {"builtins.Exception", "builtins.BaseException"}
 
 
-def check(file: PythonFile) -> Iterator[Finding]:
+def check(file: PythonFile) -> Iterator[RuleFinding]:
     """Yield the findings of the rule `hidden-error`."""
     for call, role in file.workers.breakpoints():
         for one in call.tries:
@@ -22,7 +22,7 @@ def check(file: PythonFile) -> Iterator[Finding]:
                     f"The `except` at line {hiding.lineno} drops every exception around this breakpoint() in "
                     f"{role.text}. It hides failures of Ray's debugger, and RAY_DEBUG_POST_MORTEM does not stop here."
                 )
-                yield Finding(HIDDEN_ERROR, span(call.node), text)
+                yield RuleFinding(HIDDEN_ERROR, span(call.node), text)
                 break
 
 

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from raydap.lsp.analysis.findings import Finding, Span
+from raydap.lsp.analysis.findings import RuleFinding, TextSpan
 from raydap.lsp.rules import debug_variables
 from raydap.lsp.rules.debug_variables import Variable
 
@@ -18,7 +18,7 @@ _TOKEN = re.compile(
 )
 
 
-def check(text: str) -> Iterator[Finding]:
+def check(text: str) -> Iterator[RuleFinding]:
     """Yield the findings about the variables in objects under the key "env"."""
     lines = _LineStarts(text)
     keys: list[str] = []
@@ -53,10 +53,10 @@ class _LineStarts:
         self._text = text
         self._starts = [0, *(match.end() for match in re.finditer(r"\r\n|\r|\n", text))]
 
-    def span(self, match: re.Match[str]) -> Span:
+    def span(self, match: re.Match[str]) -> TextSpan:
         line, column = self._place(match.start())
         end_line, end_column = self._place(match.end())
-        return Span(line, column, end_line, end_column)
+        return TextSpan(line, column, end_line, end_column)
 
     def _place(self, index: int) -> tuple[int, int]:
         line = bisect_right(self._starts, index)

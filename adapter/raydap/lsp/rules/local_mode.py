@@ -3,14 +3,14 @@
 import ast
 from collections.abc import Iterator
 
-from raydap.lsp.analysis.findings import Finding, Fix, span
+from raydap.lsp.analysis.findings import Fix, RuleFinding, span
 from raydap.lsp.analysis.python_file import PythonFile
 from raydap.lsp.rules.call_arguments import remove_argument
 
 LOCAL_MODE = "local-mode"
 
 
-def check(file: PythonFile) -> Iterator[Finding]:
+def check(file: PythonFile) -> Iterator[RuleFinding]:
     """Yield the findings of the rule `local-mode`."""
     for call in file.program.calls_of("ray.init"):
         for keyword in call.node.keywords:
@@ -21,4 +21,4 @@ def check(file: PythonFile) -> Iterator[Finding]:
                 )
                 edit = remove_argument(file, call.node, keyword)
                 fixes = () if edit is None else (Fix("Remove local_mode", (edit,)),)
-                yield Finding(LOCAL_MODE, span(keyword), text, fixes)
+                yield RuleFinding(LOCAL_MODE, span(keyword), text, fixes)

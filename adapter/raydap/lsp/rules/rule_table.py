@@ -5,7 +5,7 @@ from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
-from raydap.lsp.analysis.findings import Finding
+from raydap.lsp.analysis.findings import RuleFinding
 from raydap.lsp.analysis.python_file import PythonFile
 from raydap.lsp.rules import (
     closures,
@@ -70,7 +70,7 @@ RULES = (
 
 BY_CODE = {rule.code: rule for rule in RULES}
 
-PYTHON_CHECKS: tuple[Callable[[PythonFile], Iterator[Finding]], ...] = (
+PYTHON_CHECKS: tuple[Callable[[PythonFile], Iterator[RuleFinding]], ...] = (
     terminal_input.check,
     environment.check_variables,
     environment.check_order,

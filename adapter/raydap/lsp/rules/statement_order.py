@@ -4,7 +4,7 @@ import ast
 from typing import NamedTuple
 
 from raydap.lsp.analysis.python_file import PythonFile
-from raydap.lsp.analysis.syntax import Call, Scope
+from raydap.lsp.analysis.syntax import CallSite, Scope
 
 
 class _Place(NamedTuple):
@@ -23,12 +23,12 @@ class _Place(NamedTuple):
 class Order:
     """The blocks of one file, and the calls of ray.init in them."""
 
-    def __init__(self, file: PythonFile, inits: list[Call]) -> None:
+    def __init__(self, file: PythonFile, inits: list[CallSite]) -> None:
         self._file = file
         self._places: dict[ast.stmt, _Place] = {}
         self._imported: dict[str, int] = {}
         """The first line of a top-level import of each name."""
-        self._first: dict[tuple[Scope, int], tuple[int, Call]] = {}
+        self._first: dict[tuple[Scope, int], tuple[int, CallSite]] = {}
         """The first call of ray.init that certainly runs before the rest of a block, with its position there."""
         module = file.program.module.node
         assert isinstance(module, ast.Module)
@@ -44,7 +44,7 @@ class Order:
                 if known is None or place.position < known[0]:
                     self._first[call.scope, place.block] = place.position, call
 
-    def init_before(self, scope: Scope, statement: ast.stmt) -> Call | None:
+    def init_before(self, scope: Scope, statement: ast.stmt) -> CallSite | None:
         """Return a call of ray.init in the same scope that certainly runs before the statement; else None."""
         current: ast.stmt | None = statement
         while current is not None and current in self._places:
@@ -60,7 +60,7 @@ class Order:
         before, after = self._places[one], self._places[other]
         return before.block == after.block and before.position + 1 == after.position
 
-    def needs_only_imports(self, statement: ast.stmt, init: Call) -> bool:
+    def needs_only_imports(self, statement: ast.stmt, init: CallSite) -> bool:
         """Return whether a statement uses only constants and names that the file imports before `init`.
 
         The imports must be at the top level. Only such a statement can be moved before the call.
@@ -99,7 +99,7 @@ class Order:
                             self._places[statement] = _Place(id(part.body), index, around, field)
                         waiting += part.body
 
-    def _lifted(self, call: Call) -> _Place | None:
+    def _lifted(self, call: CallSite) -> _Place | None:
         """Return the place after which Ray certainly runs.
 
         A `with`, a `try` without `except`, or an `if not ray.is_initialized()` around the call does not limit the

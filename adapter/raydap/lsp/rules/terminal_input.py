@@ -4,9 +4,9 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
-from raydap.lsp.analysis.findings import Edit, Finding, Fix, Span, span
+from raydap.lsp.analysis.findings import Edit, Fix, RuleFinding, TextSpan, span
 from raydap.lsp.analysis.python_file import PythonFile
-from raydap.lsp.analysis.syntax import Call
+from raydap.lsp.analysis.syntax import CallSite
 
 PDB_IN_WORKER = "pdb-in-worker"
 INPUT_IN_WORKER = "input-in-worker"
@@ -33,7 +33,7 @@ _EFFECTS = {
 """The effect of each function in a worker, whose standard input is empty (measured with Ray 2.60)."""
 
 
-def check(file: PythonFile) -> Iterator[Finding]:
+def check(file: PythonFile) -> Iterator[RuleFinding]:
     """Yield the findings of the rules `pdb-in-worker` and `input-in-worker`."""
     if any(file.program.dotted(one.target, one.scope) == "sys.stdin" for one in file.program.assignments):
         # The program may replace the standard input of its workers.
@@ -51,17 +51,19 @@ def check(file: PythonFile) -> Iterator[Finding]:
         replacements = replacements or _Replacements(file)
         if name == _INPUT:
             text = f"A worker has no terminal, so input() fails with EOFError in {role.text}. breakpoint() stops there."
-            yield Finding(INPUT_IN_WORKER, span(call.node), text, replacements.fixes(call))
+            yield RuleFinding(INPUT_IN_WORKER, span(call.node), text, replacements.fixes(call))
             continue
         text = f"A worker has no terminal, so {name}() {_EFFECTS[name]} in {role.text}."
         if name.endswith((".post_mortem", ".pm")):
             advice = "With RAY_DEBUG_POST_MORTEM=1 a worker stops at an uncaught exception."
-            yield Finding(PDB_IN_WORKER, span(call.node), f"{text} {advice}")
+            yield RuleFinding(PDB_IN_WORKER, span(call.node), f"{text} {advice}")
         else:
-            yield Finding(PDB_IN_WORKER, span(call.node), f"{text} breakpoint() stops there.", replacements.fixes(call))
+            yield RuleFinding(
+                PDB_IN_WORKER, span(call.node), f"{text} breakpoint() stops there.", replacements.fixes(call)
+            )
 
 
-def _is_of_own_debugger(file: PythonFile, call: Call) -> bool:
+def _is_of_own_debugger(file: PythonFile, call: CallSite) -> bool:
     """Return whether the call is `pdb.Pdb().set_trace()`, perhaps with the debugger in a local variable."""
     function = call.node.func
     if call.name or not isinstance(function, ast.Attribute) or function.attr != "set_trace":
@@ -88,7 +90,7 @@ class _Replacements:
         self._unneeded = {name for name, count in beside.items() if reads[name] == count}
         """The modules that are used only by calls with their own import in the same line."""
 
-    def fixes(self, call: Call) -> tuple[Fix, ...]:
+    def fixes(self, call: CallSite) -> tuple[Fix, ...]:
         """Return the fix if `breakpoint()` changes nothing else; else nothing.
 
         The name `breakpoint` must be the builtin, the arguments of the call must have no effects, and the program must
@@ -106,10 +108,10 @@ class _Replacements:
         place = span(call.node)
         if self._imported_beside(call) in self._unneeded:
             before = self._file.lines[place.line - 1][: place.column]
-            place = Span(place.line, len(before) - len(before.lstrip()), place.end_line, place.end_column)
+            place = TextSpan(place.line, len(before) - len(before.lstrip()), place.end_line, place.end_column)
         return (Fix("Use breakpoint()", (Edit(place, "breakpoint()"),)),)
 
-    def _imported_beside(self, call: Call) -> str:
+    def _imported_beside(self, call: CallSite) -> str:
         """Return the module that the same line imports first, as in `import pdb; pdb.set_trace()`; "" without one."""
         place = span(call.node)
         statement = self._file.lines[place.line - 1][: place.column].strip()

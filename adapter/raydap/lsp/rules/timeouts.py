@@ -3,9 +3,9 @@
 import ast
 from collections.abc import Iterator
 
-from raydap.lsp.analysis.findings import Finding, Fix, span
+from raydap.lsp.analysis.findings import Fix, RuleFinding, span
 from raydap.lsp.analysis.python_file import PythonFile
-from raydap.lsp.analysis.syntax import Call, Scope
+from raydap.lsp.analysis.syntax import CallSite, Scope
 from raydap.lsp.rules.call_arguments import remove_argument
 
 TIMEOUT_WHILE_STOPPED = "timeout-while-stopped"
@@ -26,7 +26,7 @@ _LIMITS = {
 when the time is over."""
 
 
-def check(file: PythonFile) -> Iterator[Finding]:
+def check(file: PythonFile) -> Iterator[RuleFinding]:
     """Yield the findings of the rule `timeout-while-stopped`."""
     stops = list(file.workers.breakpoints())
     if not stops:
@@ -41,11 +41,11 @@ def check(file: PythonFile) -> Iterator[Finding]:
             )
             given = _positional(call.node, position)
             if given is not None and is_short(file, given, call.scope):
-                yield Finding(TIMEOUT_WHILE_STOPPED, span(given), text)
+                yield RuleFinding(TIMEOUT_WHILE_STOPPED, span(given), text)
             for keyword in call.node.keywords:
                 if keyword.arg == argument and is_short(file, keyword.value, call.scope):
                     fixes = () if catches or call.name != "ray.get" else _without(file, call, keyword)
-                    yield Finding(TIMEOUT_WHILE_STOPPED, span(keyword), text, fixes)
+                    yield RuleFinding(TIMEOUT_WHILE_STOPPED, span(keyword), text, fixes)
         elif isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "result":
             for keyword in call.node.keywords:
                 if keyword.arg == "timeout_s" and is_short(file, keyword.value, call.scope):
@@ -53,7 +53,7 @@ def check(file: PythonFile) -> Iterator[Finding]:
                         f"While the deployment is stopped at its breakpoint() (line {line}), this limit keeps running."
                     )
                     fixes = () if catches else _without(file, call, keyword)
-                    yield Finding(TIMEOUT_WHILE_STOPPED, span(keyword), text, fixes)
+                    yield RuleFinding(TIMEOUT_WHILE_STOPPED, span(keyword), text, fixes)
 
 
 def _positional(call: ast.Call, position: int | None) -> ast.expr | None:
@@ -64,7 +64,7 @@ def _positional(call: ast.Call, position: int | None) -> ast.expr | None:
     return call.args[position] if is_sure else None
 
 
-def _without(file: PythonFile, call: Call, keyword: ast.keyword) -> tuple[Fix, ...]:
+def _without(file: PythonFile, call: CallSite, keyword: ast.keyword) -> tuple[Fix, ...]:
     """Return the fix that removes the limit; none in a `try`, because the program may need the limit's exception."""
     edit = None if call.tries else remove_argument(file, call.node, keyword)
     return () if edit is None else (Fix(f"Remove {keyword.arg}", (edit,)),)

@@ -6,15 +6,15 @@ The rule reports a task only if all calls and statements that may run after it a
 import ast
 from collections.abc import Iterator
 
-from raydap.lsp.analysis.findings import Edit, Finding, Fix, Span, span
+from raydap.lsp.analysis.findings import Edit, Fix, RuleFinding, TextSpan, span
 from raydap.lsp.analysis.python_file import PythonFile
-from raydap.lsp.analysis.syntax import Call, Program, Scope
+from raydap.lsp.analysis.syntax import CallSite, ParsedFile, Scope
 from raydap.lsp.rules.waiting import Script
 
 RESULT_NOT_AWAITED = "result-not-awaited"
 
 
-def check(file: PythonFile) -> Iterator[Finding]:
+def check(file: PythonFile) -> Iterator[RuleFinding]:
     """Yield the findings of the rule `result-not-awaited`."""
     stopping = {_root(file.program, call.scope) for call, _ in file.workers.breakpoints()}
     if not stopping:
@@ -32,16 +32,16 @@ def check(file: PythonFile) -> Iterator[Finding]:
             f"The script does not wait for the result of this task, and `{task.name}` has a breakpoint(). "
             "When the script ends, Ray ends its workers, so the breakpoint may never be reached."
         )
-        yield Finding(RESULT_NOT_AWAITED, span(call.node), text, _fixes(file, script, call, task))
+        yield RuleFinding(RESULT_NOT_AWAITED, span(call.node), text, _fixes(file, script, call, task))
 
 
-def _root(program: Program, scope: Scope) -> Scope:
+def _root(program: ParsedFile, scope: Scope) -> Scope:
     """Return the outermost function around a scope; the scope itself if there is none."""
     functions = [one for one in scope.enclosing() if one.parent is not None and not one.is_class]
     return functions[-1] if functions else scope
 
 
-def _task(program: Program, call: Call) -> Scope | None:
+def _task(program: ParsedFile, call: CallSite) -> Scope | None:
     """Return the function of this file that `f.remote(...)` or `f.options(...).remote(...)` starts; else None."""
     function = call.node.func
     if not isinstance(function, ast.Attribute) or function.attr != "remote":
@@ -58,7 +58,7 @@ def _task(program: Program, call: Call) -> Scope | None:
     return None if found is None or found.is_class else found
 
 
-def _drops(script: Script, call: Call) -> bool:
+def _drops(script: Script, call: CallSite) -> bool:
     """Return whether no code uses the result: it is not assigned, or assigned to a name that no code reads."""
     statement = call.statement
     if isinstance(statement, ast.Expr):
@@ -69,7 +69,7 @@ def _drops(script: Script, call: Call) -> bool:
     return False
 
 
-def _fixes(file: PythonFile, script: Script, call: Call, task: Scope) -> tuple[Fix, ...]:
+def _fixes(file: PythonFile, script: Script, call: CallSite, task: Scope) -> tuple[Fix, ...]:
     """Return the fix that adds `ray.get`.
 
     Return no fix if the task may have several results, or may need a task that is started later.
@@ -80,12 +80,12 @@ def _fixes(file: PythonFile, script: Script, call: Call, task: Scope) -> tuple[F
     if not script.is_last_start(call) or _may_have_more_results(file, call, task):
         return ()
     place = span(call.node)
-    start = Span(place.line, place.column, place.line, place.column)
-    end = Span(place.end_line, place.end_column, place.end_line, place.end_column)
+    start = TextSpan(place.line, place.column, place.line, place.column)
+    end = TextSpan(place.end_line, place.end_column, place.end_line, place.end_column)
     return (Fix("Wait for the result with ray.get", (Edit(start, "ray.get("), Edit(end, ")"))),)
 
 
-def _may_have_more_results(file: PythonFile, call: Call, task: Scope) -> bool:
+def _may_have_more_results(file: PythonFile, call: CallSite, task: Scope) -> bool:
     """Return whether the task is a generator, or may have the option `num_returns`."""
     if not isinstance(task.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return True

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable
 
 from raydap.lsp.analysis.python_file import PythonFile
-from raydap.lsp.analysis.syntax import DECORATED, Call, Scope
+from raydap.lsp.analysis.syntax import DECORATED, CallSite, Scope
 
 _QUICK = {
     *(f"builtins.{name}" for name in ("abs", "bool", "float", "format", "id", "int", "isinstance", "len", "print")),
@@ -102,7 +102,7 @@ class Script:
                 is_inner, is_worker = True, is_worker or self._file.workers.role(scope) is not None
             waiting += [(child, is_inner, is_worker) for child in ast.iter_child_nodes(node)]
 
-    def may_wait_after(self, call: Call) -> bool:
+    def may_wait_after(self, call: CallSite) -> bool:
         """Return whether the script may wait after the call, so that the task may run."""
         if self._outlives:
             return True
@@ -113,11 +113,11 @@ class Script:
         # A function may be called from anywhere in the file, and from other files if the file is not a program.
         return not self._file.program.is_main or not self._quick_functions or self._last_wait > 0
 
-    def is_last_start(self, call: Call) -> bool:
+    def is_last_start(self, call: CallSite) -> bool:
         """Return whether the call runs once, and no other task is started after it."""
         return call.node is self._last_start and call.node.lineno not in self._loops
 
-    def _is_quick(self, call: Call, quick_functions: bool) -> bool:
+    def _is_quick(self, call: CallSite, quick_functions: bool) -> bool:
         """Return whether a call returns immediately. `quick_functions` is whether the file's own functions do."""
         function = call.node.func
         if call.name in _QUICK or _is_remote(call):
@@ -154,7 +154,7 @@ def _may_wait(node: ast.AST) -> bool:
     return isinstance(node, (ast.AsyncFor, ast.AsyncWith, ast.Await, ast.While, ast.Yield, ast.YieldFrom))
 
 
-def _is_remote(call: Call) -> bool:
+def _is_remote(call: CallSite) -> bool:
     return isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "remote" and call.name != "ray.remote"
 
 

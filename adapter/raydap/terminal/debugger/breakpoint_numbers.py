@@ -15,7 +15,7 @@ Spec = Mapping[str, Any]
 """A SourceBreakpoint or FunctionBreakpoint of DAP."""
 
 
-class Breakpoints:
+class NumberedBreakpoints:
     """Numbers the breakpoints, and sets and removes them."""
 
     def __init__(self, live: LiveSession) -> None:

@@ -12,11 +12,11 @@ from raydap.analysis.sets.folding import Member, label
 from raydap.client.dap_connection import DapConnection, RequestRefused, SessionError
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.stack_messages import Places, PlacesArguments, WorkerPlace
-from raydap.terminal.debugger.breakpoint_numbers import Breakpoints
+from raydap.terminal.debugger.breakpoint_numbers import NumberedBreakpoints
 from raydap.terminal.debugger.frames import Frame, Sources, stack, users
 from raydap.terminal.debugger.old_debugger import OldDebugger
 from raydap.terminal.debugger.printing import Output
-from raydap.terminal.debugger.stopped_threads import Stop, StoppedThreads
+from raydap.terminal.debugger.stopped_threads import StoppedThreads, ThreadStop
 from raydap.terminal.live_session import LiveSession
 
 GATHER_S = 0.05
@@ -63,7 +63,7 @@ class Debugger:
 
     def __post_init__(self) -> None:
         self.out = Output(self.console)
-        self.breakpoints = Breakpoints(self.live)
+        self.breakpoints = NumberedBreakpoints(self.live)
         self.keys: dict[int, str] = {}
         """The keys of the workers, by the ids of all threads that have stopped so far."""
         self.announcing = asyncio.Lock()
@@ -138,7 +138,7 @@ class Debugger:
         self.focus.listed = 0
         await self.show_frame(self.threads.stops.get(thread))
 
-    async def show_frame(self, stop: Stop | None = None) -> None:
+    async def show_frame(self, stop: ThreadStop | None = None) -> None:
         """Show the frame that the user looks at. Raises CommandError and SessionError.
 
         With `stop`, also show the exception that has caused it, and the displayed expressions.
@@ -152,7 +152,7 @@ class Debugger:
         for expression in self.displays if stop is not None else ():
             self.out.text(f"display {expression}: {await self.shown(expression, frame)}")
 
-    async def _exception(self, stop: Stop) -> str:
+    async def _exception(self, stop: ThreadStop) -> str:
         """Return the exception of a stop, as Python writes it. Raises SessionError."""
         try:
             info = await self.request("exceptionInfo", threadId=stop.thread)

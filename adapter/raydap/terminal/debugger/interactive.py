@@ -12,7 +12,7 @@ from typing import Any
 from raydap import safe_output
 from raydap.analysis.sets.folding import label
 from raydap.client.dap_connection import SessionError
-from raydap.client.joining import Target
+from raydap.client.joining import SessionTarget
 from raydap.presentation.safe_text import program_output
 from raydap.protocol.raydap_messages import BreakpointList, BreakpointsArguments, WorkerEntry
 from raydap.tasks import Tasks
@@ -45,7 +45,7 @@ class Program:
 class Interactive:
     """One run of the command."""
 
-    target: Target
+    target: SessionTarget
     select: str | None
     """raydap attaches only to the paused workers in this set; None for all paused workers."""
     program: Program | None
@@ -93,7 +93,7 @@ class Interactive:
         if self.program is not None:
             if session.kind != "own" or session.is_active:
                 await session.close()
-                await self.live.find(Target(dashboard=self.target.dashboard or ""))
+                await self.live.find(SessionTarget(dashboard=self.target.dashboard or ""))
             await self.live.begin("launch", self._launch_arguments(self.program), self._configure)
             return
         if session.kind == "editor":

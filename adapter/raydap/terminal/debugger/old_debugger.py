@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from raydap.client import pdb_connection
 from raydap.client.pdb_connection import NotReached, PdbConnection
 from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
-from raydap.cluster.relay.relay_client import ClusterAccess, Relay, RelayFailed
+from raydap.cluster.relay.relay_client import ClusterAccess, RelayClient, RelayFailed
 from raydap.terminal.legacy_listing import LegacyListing
 
 
@@ -17,7 +17,7 @@ class OldDebugger:
         self.listing = LegacyListing()
         self.joined: tuple[PdbConnection, LegacyBreakpoint] | None = None
         """The pdb that gets the user's lines, with its breakpoint."""
-        self._relay = Relay(self._access)
+        self._relay = RelayClient(self._access)
         self._numbers: dict[tuple[str, float], int] = {}
         self._shown: set[int] = set()
         """The numbers of the breakpoints that the user has been shown."""

@@ -9,7 +9,7 @@ from raydap.bounded_wait import wait_for
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class ThreadStop:
     """A stop of a thread: DAP's event `stopped`."""
 
     thread: int
@@ -27,9 +27,9 @@ class StoppedThreads:
     """The stopped threads of a session."""
 
     def __init__(self) -> None:
-        self.stops: dict[int, Stop] = {}
+        self.stops: dict[int, ThreadStop] = {}
         """The present stops, by thread."""
-        self.unseen: dict[int, Stop] = {}
+        self.unseen: dict[int, ThreadStop] = {}
         """The stops that the user has not been shown yet, by thread."""
         self.expected: set[int] = set()
         """The threads whose next stop a command waits for, and then shows."""
@@ -56,7 +56,7 @@ class StoppedThreads:
     def _stopped(self, body: Any) -> None:
         thread = body["threadId"]
         self._count += 1
-        stop = Stop(
+        stop = ThreadStop(
             thread,
             self._count,
             str(body.get("reason", "")),

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import pytest
 
-from raydap.analysis.waits.wait_graph import Node, cycle, deadlocks, reachable, stuck
+from raydap.analysis.waits.wait_graph import GraphNode, cycle, deadlocks, reachable, stuck
 
 
-def graph(text: str) -> dict[str, Node]:
+def graph(text: str) -> dict[str, GraphNode]:
     """Return nodes from a text with one letter for each.
 
     a:bc       a waits for both
@@ -19,12 +19,12 @@ def graph(text: str) -> dict[str, Node]:
     a:b?       the wait is not certain
     a:b!       a may proceed in any case
     """
-    nodes: dict[str, Node] = {}
+    nodes: dict[str, GraphNode] = {}
     parts = [each.partition(":") for each in text.split()]
     for name in [name for name, _, _ in parts] + [
         letter for _, _, rest in parts for letter in rest if letter.isalpha()
     ]:
-        nodes.setdefault(name, Node(name, name, "blocked", name))
+        nodes.setdefault(name, GraphNode(name, name, "blocked", name))
     for name, _, rest in parts:
         count, slash, targets = rest.rpartition("/")
         needed, _, ready = count.partition("+")
@@ -36,7 +36,7 @@ def graph(text: str) -> dict[str, Node]:
     return nodes
 
 
-def names(nodes: Iterable[Node]) -> str:
+def names(nodes: Iterable[GraphNode]) -> str:
     return "".join(sorted(str(node.key) for node in nodes))
 
 
@@ -75,14 +75,14 @@ def test_the_shortest_and_most_certain_cycle_is_chosen() -> None:
 
 
 def test_a_chain_may_be_long() -> None:
-    nodes = [Node(number, "", "blocked", "") for number in range(20_000)]
+    nodes = [GraphNode(number, "", "blocked", "") for number in range(20_000)]
     for node, next_ in itertools.pairwise([*nodes, nodes[0]]):
         node.waits_for([next_], "task")
     assert [len(group) for group in deadlocks(nodes)] == [20_000]
     assert len(reachable(nodes[:1])) == 20_000
 
 
-def _slowly(nodes: list[Node]) -> set[Node]:
+def _slowly(nodes: list[GraphNode]) -> set[GraphNode]:
     """Return what `stuck` should return, computed by its definition."""
     never = set(nodes)
     while True:
@@ -101,7 +101,7 @@ def _slowly(nodes: list[Node]) -> set[Node]:
 def test_any_graph_says_what_its_definition_says() -> None:
     chance = random.Random(7)
     for _ in range(500):
-        nodes = [Node(number, "", "blocked", "") for number in range(chance.randint(1, 9))]
+        nodes = [GraphNode(number, "", "blocked", "") for number in range(chance.randint(1, 9))]
         for node in nodes:
             targets = chance.sample(nodes, chance.randint(0, min(3, len(nodes))))
             node.waits_for(targets, "task", needed=chance.randint(0, len(targets)))
