@@ -74,7 +74,7 @@ def _crowd(directory: Path, size: int, largest: bool, repeats: int) -> Iterator[
 
 
 def _idle(bridge: Bridge, dashboard: str, size: int) -> Iterator[Row]:
-    """Measure the idle load. The bridge polls for the labels of stopped workers for a few seconds before."""
+    """Measure the idle load. The bridge polls for the facts of stopped workers for a few seconds before."""
     time.sleep(5)
     used, asked = processor(bridge.child.pid), _requests(dashboard)
     time.sleep(IDLE)

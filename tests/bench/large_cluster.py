@@ -12,24 +12,23 @@ from typing import Any, ClassVar
 from bench.messages import CLIENT, client_request, stack_frame, worker_answer, worker_event
 from bench.report import Row, within
 from raydap.cli.main import GARBAGE_THRESHOLDS
-from raydap.cluster.dashboard.label_polling import MAX_LABELS
+from raydap.cluster.dashboard.facts_polling import MAX_FACTS
 from raydap.core.bridge import Bridge
-from raydap.core.effects import AskLabels, CheckFiles, DialWorker, Effect, ScheduleNextPart, SendToWorker
+from raydap.core.effects import AskFacts, CheckFiles, DialWorker, Effect, ScheduleNextPart, SendToWorker
 from raydap.core.events import (
     AgentCalled,
     ClientConnected,
     DiscoveryReady,
     Event,
+    FactsListed,
     FilesChecked,
     NextPart,
-    ProcessInfo,
     Tick,
     WorkerConnected,
     WorkerGone,
-    WorkerLabel,
-    WorkersLabelled,
     WorkersPaused,
 )
+from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.inworker import calls
 from raydap.protocol.types import WorkerKey
 
@@ -48,7 +47,7 @@ class Cluster:
 
     def __init__(self, refusing: Collection[WorkerKey] = (), silent: Collection[WorkerKey] = ()) -> None:
         self.bridge = Bridge()
-        self.labels: dict[WorkerKey, WorkerLabel] = {}
+        self.facts: dict[WorkerKey, RayFacts] = {}
         self.spent_s = self.longest_s = 0.0
         self._refusing, self._silent = set(refusing), set(silent)
         self._events: deque[Event] = deque()
@@ -108,10 +107,10 @@ class Cluster:
                 yield WorkerConnected(effect.worker)
         elif isinstance(effect, CheckFiles):
             yield FilesChecked(dict.fromkeys(effect.paths, True))
-        elif isinstance(effect, AskLabels):
-            for start in range(0, len(effect.workers), MAX_LABELS):
-                rows = effect.workers[start : start + MAX_LABELS]
-                yield WorkersLabelled({row.key: self.labels.get(row.key, WorkerLabel(task="train")) for row in rows})
+        elif isinstance(effect, AskFacts):
+            for start in range(0, len(effect.workers), MAX_FACTS):
+                rows = effect.workers[start : start + MAX_FACTS]
+                yield FactsListed({row.key: self.facts.get(row.key, RayFacts(task="train")) for row in rows})
         elif isinstance(effect, ScheduleNextPart):
             yield NextPart()
         elif isinstance(effect, SendToWorker):
@@ -169,7 +168,7 @@ def measure(_: Path, quick: bool) -> Iterator[Row]:
         yield _row(size, f"attach, {name}", cluster, 5.0)
     workers = rows(size)
     cluster = Cluster()
-    cluster.labels = {row.key: WorkerLabel(task="other") for row in workers[size // 10 :]}
+    cluster.facts = {row.key: RayFacts(task="other") for row in workers[size // 10 :]}
     cluster.begin(7, task="train")
     cluster.feed(WorkersPaused(tuple(workers)))
     yield _row(size, "attach, nine tenths kept out by a filter", cluster, 5.0)

@@ -18,11 +18,11 @@ from raydap.core.events import (
     Event,
     FilesChecked,
     NextPart,
-    ProcessInfo,
     WorkerConnected,
     WorkerMessage,
     WorkersPaused,
 )
+from raydap.core.process_info import ProcessInfo
 from raydap.protocol.types import WorkerKey
 from raydap.wire.framing import Decoder, encode
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from dap_client import Client, RequestFailed
 
-from raydap.core.events import ProcessInfo
 from raydap.core.model.run import Run
 from raydap.core.model.worker import Worker, WorkerContext
+from raydap.core.process_info import ProcessInfo
 from raydap.core.settings import AttachSettings
 from raydap.core.translate.rewrite import Id, rewrite
 from raydap.core.workers import attach as handshake

@@ -15,7 +15,7 @@ A line is a letter, a digit for the client or worker, and the content. `0` is th
     *0 stopped {}           it sends this event
     >0 bytes                it sends any bytes
     r f     discovery answers, or fails
-    l0 name labels of a worker arrive
+    l0 name facts about a worker arrive
     k       the requested files are looked up
     s5 e5 n the launched program starts, ends with a code, cannot be started
     d       the port for child sessions opens
@@ -31,6 +31,7 @@ from raydap.analysis.ray_state import RayState, RayTask
 from raydap.core import effects
 from raydap.core import events as ev
 from raydap.core.bridge import Bridge
+from raydap.core.process_info import ListedActor, ProcessInfo, RayFacts
 from raydap.core.settings import AttachSettings, HubSettings
 from raydap.errors import Code, Problem
 from raydap.protocol.types import ClientId, WorkerKey
@@ -66,7 +67,7 @@ class Client:
 
 
 class Worker:
-    def __init__(self, row: ev.ProcessInfo) -> None:
+    def __init__(self, row: ProcessInfo) -> None:
         self.row = row
         self.seq = 0
         self.heard = 0
@@ -88,7 +89,7 @@ class Play:
         self.now = 0.0
         for number in range(10):
             key = WorkerKey(f"w{number}")
-            self.workers[key] = Worker(ev.ProcessInfo(key, "10.0.0.1", 40000 + number, 100 + number, "10.0.0.1"))
+            self.workers[key] = Worker(ProcessInfo(key, "10.0.0.1", 40000 + number, 100 + number, "10.0.0.1"))
 
     @classmethod
     def run(cls, script: bytes) -> None:
@@ -135,7 +136,7 @@ class Play:
             case effects.DropClient(client):
                 self.clients[client].gone = True
             case effects.DialWorker(key, host, port):
-                worker = self.workers.setdefault(key, Worker(ev.ProcessInfo(key, host, port)))
+                worker = self.workers.setdefault(key, Worker(ProcessInfo(key, host, port)))
                 assert not worker.dialled, f"{key} is dialled twice"
                 worker.dialled, worker.seq, worker.heard = True, 0, 0
             case effects.SendToWorker(key, data):
@@ -151,7 +152,7 @@ class Play:
             case effects.FindForkedWaits(number):
                 self.unread.append(ev.ForkedWaitsFound(number, "{}" if len(self.unread) % 2 else "none"))
             case effects.AskActors():
-                starting = ev.ListedActor("", "Trainer", alive=False, node_id="", pid=0)
+                starting = ListedActor("", "Trainer", alive=False, node_id="", pid=0)
                 self.unread.append(ev.ActorsListed((starting,) * (len(self.unread) % 2)))
             case effects.AskRayState(number, _):
                 task = RayTask("7" * 48, "step", "RUNNING", worker=WorkerKey("w1"))
@@ -233,7 +234,7 @@ class Play:
 
     def list_alive(self, said: bytes) -> None:
         keys = dict.fromkeys(WorkerKey(f"w{digit - 48}") for digit in said if 48 <= digit < 58)
-        self.feed(ev.WorkersAlive({self.workers[key].row: ev.WorkerLabel() for key in keys}))
+        self.feed(ev.WorkersAlive({self.workers[key].row: RayFacts() for key in keys}))
 
     def come_up(self, said: bytes) -> None:
         worker = self.worker(said)
@@ -316,9 +317,9 @@ class Play:
 
     # Other events.
 
-    def label(self, said: bytes) -> None:
-        label = ev.WorkerLabel(task=said[2:].decode("latin-1"))
-        self.feed(ev.WorkersLabelled({self.worker(said).row.key: label}))
+    def facts(self, said: bytes) -> None:
+        facts = RayFacts(task=said[2:].decode("latin-1"))
+        self.feed(ev.FactsListed({self.worker(said).row.key: facts}))
 
     def look_up(self, said: bytes) -> None:
         while self.files:
@@ -354,7 +355,7 @@ _VERBS: dict[bytes, Callable[[Play, bytes], None]] = {
     b">": Play.anything,
     b"r": lambda play, _: play.feed(ev.DiscoveryReady("the cluster")),
     b"f": lambda play, _: play.feed(ev.DiscoveryFailed(_DOWN)),
-    b"l": Play.label,
+    b"l": Play.facts,
     b"k": Play.look_up,
     b"s": lambda play, said: play.feed(ev.DebuggeeStarted("train.py", _digit(said))),
     b"e": lambda play, said: play.feed(ev.DebuggeeExited(_digit(said))),

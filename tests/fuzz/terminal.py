@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 from unittest import mock
 
@@ -94,6 +95,18 @@ def _without_work() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _in_own_folder() -> Iterator[None]:
+    """Run in an empty folder: a command may create a file, for example of its log, before its work starts."""
+    before = os.getcwd()
+    with TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(before)
+
+
 _REFUSAL = re.compile(r"(Usage: raydap .*\n\n)?Error: \S", re.DOTALL)
 
 
@@ -104,10 +117,8 @@ def words(data: bytes) -> None:
     """
     # A word cannot contain a NUL.
     typed = [os.fsdecode(word) for word in data.replace(b"\0", b"").split(b"\n")]
-    runner = CliRunner()
-    # A command may create a file, for example of its log, before its work starts.
-    with _without_work(), runner.isolated_filesystem():
-        ended = runner.invoke(main, typed, prog_name="raydap")
+    with _without_work(), _in_own_folder():
+        ended = CliRunner().invoke(main, typed, prog_name="raydap")
     if ended.exception is not None and not isinstance(ended.exception, SystemExit):
         raise ended.exception
     assert ended.exit_code in (0, 1, 2), ended.exit_code

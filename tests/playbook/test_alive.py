@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import ReleaseAgent, StartDebuggee, StartDiscovery, WatchAlive
-from raydap.core.events import AgentCalled, AgentsSearched, WorkerGone, WorkerLabel, WorkersAlive
+from raydap.core.events import AgentCalled, AgentsSearched, WorkerGone, WorkersAlive
+from raydap.core.process_info import RayFacts
 from raydap.core.settings import AttachSettings, HubSettings
 from raydap.errors import Code
 from support.alive_workers import end, listed, told, watching
@@ -13,8 +14,8 @@ from support.fake_worker import FakeWorker
 from support.playbook import Play
 from support.prepared_workers import launched
 
-ACTOR = WorkerLabel(task="Trainer.step", actor="Trainer", job="01000000")
-DRIVER = WorkerLabel(task="driver train.py", job="01000000")
+ACTOR = RayFacts(task="Trainer.step", actor="Trainer", job="01000000")
+DRIVER = RayFacts(task="driver train.py", job="01000000")
 LISTED = {"autoAttach": False}
 
 
@@ -176,7 +177,7 @@ def test_a_change_of_its_task_is_reported_once(play: Play) -> None:
     assert told(client) == [("w1", "alive")]
     play.tick(5.0)
     for _ in range(2):
-        play.feed(WorkersAlive({worker.row: WorkerLabel(task="normalise")}))
+        play.feed(WorkersAlive({worker.row: RayFacts(task="normalise")}))
     (entry,) = client.event("raydap/workersChanged")["workers"]
     assert (entry["label"], entry["state"], entry["age"]) == ("normalise", "alive", 5.0)
     client.nothing()
@@ -352,12 +353,12 @@ def test_the_list_is_complete_when_the_agents_are_found_too(play: Play) -> None:
 def test_the_list_of_running_workers_has_the_task_of_a_worker_that_has_just_paused(play: Play) -> None:
     client = play.session({"task": "Trainer.step"})
     client.request("raydap/workers", all=True)
-    worker = play.worker("w1", WorkerLabel(actor="Trainer", task="Trainer.reset"))
+    worker = play.worker("w1", RayFacts(actor="Trainer", task="Trainer.reset"))
     play.alive(worker)
-    worker.label = None
+    worker.facts = None
     play.paused(worker)
     assert not worker.dials, "Ray has not sent its task"
-    worker.label = WorkerLabel(actor="Trainer", task="Trainer.step")
+    worker.facts = RayFacts(actor="Trainer", task="Trainer.step")
     play.alive(worker)
     assert worker.complete
     client.inbox.clear()

@@ -1,6 +1,7 @@
 """The workers that a barrier waits for, chosen by the code that they run."""
 
-from raydap.core.events import WorkerLabel, WorkersLabelled
+from raydap.core.events import FactsListed
+from raydap.core.process_info import RayFacts
 from support.barriers import TRAINER, answer, arrive, set_barrier, shown, trainers
 from support.fake_worker import blocked
 from support.playbook import Play
@@ -9,7 +10,7 @@ from support.playbook import Play
 def test_tasks_have_two_seconds_because_their_list_lags(play: Play) -> None:
     client = play.session()
     set_barrier(client)
-    workers = trainers(play, 2, WorkerLabel(task="prepare", job="01"))
+    workers = trainers(play, 2, RayFacts(task="prepare", job="01"))
     for worker in workers:
         arrive(worker)
     client.nothing()
@@ -20,7 +21,7 @@ def test_tasks_have_two_seconds_because_their_list_lags(play: Play) -> None:
 def test_a_worker_that_runs_the_task_no_more_is_not_waited_for(play: Play) -> None:
     client = play.session()
     set_barrier(client)
-    workers = trainers(play, 3, WorkerLabel(task="prepare", job="01"))
+    workers = trainers(play, 3, RayFacts(task="prepare", job="01"))
     workers[2].blocked = blocked(0)
     arrive(workers[0])
     play.tick(3.0)
@@ -35,7 +36,7 @@ def test_a_worker_that_runs_the_task_no_more_is_not_waited_for(play: Play) -> No
 def test_an_unknown_worker_is_shown_after_a_while(play: Play) -> None:
     client = play.session()
     set_barrier(client)
-    (worker,) = trainers(play, 1, WorkerLabel())
+    (worker,) = trainers(play, 1, RayFacts())
     arrive(worker)
     client.nothing()
     play.tick(6.0)
@@ -55,7 +56,7 @@ def test_workers_whose_class_comes_later_join_the_others(play: Play) -> None:
     play.tick(2.0)
     client.nothing()
     labels = {worker.key: TRAINER for worker in workers}
-    play.feed(WorkersLabelled(labels))
+    play.feed(FactsListed(labels))
     answer(play, *workers)
     assert len(shown(client)) == 2
 
@@ -70,7 +71,7 @@ def test_an_attached_one_is_waited_for_before_ray_says_what_it_runs(play: Play) 
     arrive(workers[0])
     answer(play, *workers)
     client.nothing()
-    workers[1].label = TRAINER
+    workers[1].facts = TRAINER
     play.tick(2.0)
     answer(play, *workers)
     assert "missing" in client.event("output")["output"]
@@ -83,7 +84,7 @@ def test_each_class_waits_for_its_own(play: Play) -> None:
     client = play.session()
     set_barrier(client)
     one = play.worker("w0", TRAINER)
-    other = play.worker("w1", WorkerLabel(task="Critic.train", actor="Critic", job="01"))
+    other = play.worker("w1", RayFacts(task="Critic.train", actor="Critic", job="01"))
     play.paused(one, other)
     while client.inbox:
         client.event("breakpoint")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import StopDiscovery
-from raydap.core.events import WorkerLabel
+from raydap.core.process_info import RayFacts
 from raydap.errors import Code
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
@@ -28,7 +28,7 @@ def say(parent: FakeWorker, pid: Any) -> None:
 def test_a_child_is_attached_by_its_pid_and_named_after_its_parent(play: Play) -> None:
     client = play.session({"justMyCode": False})
     client.request("setBreakpoints", source={"path": "/app/train.py"}, breakpoints=[{"line": 7}])
-    worker = play.worker("w1", WorkerLabel(task="Trainer.step", actor="Trainer"))
+    worker = play.worker("w1", RayFacts(task="Trainer.step", actor="Trainer"))
     play.paused(worker)
     client.event("breakpoint")
     child = announce(play, worker)

@@ -1,14 +1,12 @@
 """Workers that a client attaches and detaches by request, as the list of workers shows them."""
 
-from raydap.core.events import (
-    WorkerLabel,
-    WorkersPaused,
-)
+from raydap.core.events import WorkersPaused
+from raydap.core.process_info import RayFacts
 from raydap.errors import Code
 from support.fake_client import FakeClient
 from support.playbook import Play
 
-ACTOR = WorkerLabel(task="Trainer.step", actor="Trainer", actor_name="lead", job="01000000", submission="raysubmit_7")
+ACTOR = RayFacts(task="Trainer.step", actor="Trainer", actor_name="lead", job="01000000", submission="raysubmit_7")
 LISTED = {"autoAttach": False}
 
 
@@ -40,7 +38,7 @@ def test_only_the_chosen_are_attached(play: Play) -> None:
 
 def test_a_choice_goes_before_filters_and_limits(play: Play) -> None:
     client = play.session({"maxWorkers": 1, "actor": "Trainer"})
-    lead, second, other = play.worker("w1", ACTOR), play.worker("w2", ACTOR), play.worker("x", WorkerLabel(task="f"))
+    lead, second, other = play.worker("w1", ACTOR), play.worker("w2", ACTOR), play.worker("x", RayFacts(task="f"))
     play.paused(lead, second, other)
     client.told(Code.TOO_MANY_WORKERS)
     client.request("raydap/workers")

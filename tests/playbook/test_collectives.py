@@ -1,13 +1,13 @@
 """The warning before some but not all members of a collective operation resume (docs/usage/barriers.md)."""
 
-from raydap.core.events import WorkerLabel
+from raydap.core.process_info import RayFacts
 from raydap.errors import Code
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
 from support.playbook import Play
 from support.stopped_workers import running
 
-TRAINER = WorkerLabel(task="Trainer.train", actor="Trainer", job="01")
+TRAINER = RayFacts(task="Trainer.train", actor="Trainer", job="01")
 
 
 def trainers(play: Play, client: FakeClient, library: str, count: int = 3) -> tuple[list[FakeWorker], list[int]]:

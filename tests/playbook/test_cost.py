@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from raydap.core.events import AgentsEnded, WorkerGone, WorkerLabel
+from raydap.core.events import AgentsEnded, WorkerGone
+from raydap.core.process_info import RayFacts
 from raydap.core.workers import worker_entries
 from support.counted_lines import Counted
 from support.fake_client import FakeClient
@@ -27,10 +28,10 @@ def crowd(count: int, arguments: dict[str, Any]) -> tuple[Play, FakeClient, list
     play = Play(conform=False)
     client = play.session(arguments)
     client.request("setBreakpoints", source={"path": "/app/train.py"}, breakpoints=[{"line": 7}])
-    workers = [play.worker(f"w{number}", WorkerLabel(task="train")) for number in range(count)]
+    workers = [play.worker(f"w{number}", RayFacts(task="train")) for number in range(count)]
     others = []
     if "task" in arguments:
-        others = [play.worker(f"x{number}", WorkerLabel(task="other")) for number in range(count)]
+        others = [play.worker(f"x{number}", RayFacts(task="other")) for number in range(count)]
     play.paused(*others, *workers)
     assert all(worker.complete for worker in workers)
     assert not any(worker.connected for worker in others)
@@ -70,8 +71,8 @@ def test_a_stop_costs_the_same_beside_many_workers(arguments: dict[str, Any]) ->
     assert cost(MANY, arguments) == alone
 
 
-@pytest.mark.parametrize("label", [WorkerLabel(task="train"), WorkerLabel(task="train", actor="Trainer")])
-def test_an_arrival_at_a_barrier_costs_the_same_beside_many_workers(label: WorkerLabel) -> None:
+@pytest.mark.parametrize("label", [RayFacts(task="train"), RayFacts(task="train", actor="Trainer")])
+def test_an_arrival_at_a_barrier_costs_the_same_beside_many_workers(label: RayFacts) -> None:
     def arrival(count: int) -> tuple[Counter[str], int]:
         play = Play(conform=False)
         client = play.session()
@@ -117,7 +118,7 @@ def test_the_handles_of_many_stops_are_those_of_one_times_as_many() -> None:
 def test_an_attach_costs_the_same_beside_many_workers(arguments: dict[str, Any]) -> None:
     def attach(count: int) -> tuple[Counter[str], int]:
         play, client, _ = crowd(count, arguments)
-        late = play.worker("late", WorkerLabel(task="train"))
+        late = play.worker("late", RayFacts(task="train"))
         # The list of paused workers is read row by row. The work after that must not grow with the rows.
         counted = Counted(play)
         late.hold = {"dial"}
@@ -169,7 +170,7 @@ def test_children_that_have_ended_are_forgotten() -> None:
 def test_a_restarted_actor_gets_the_place_of_the_ended_one(play: Play) -> None:
     client = play.session()
     client.request("raydap/workers", all=True)
-    label = WorkerLabel(actor="Trainer", job="01")
+    label = RayFacts(actor="Trainer", job="01")
     for number in range(16):
         play.alive(*(play.worker(f"{number}-{each}", label) for each in range(4)))
         entries = client.request("raydap/select", select="actor:Trainer", running=True)
@@ -185,7 +186,7 @@ def test_a_restarted_actor_gets_the_place_of_the_ended_one(play: Play) -> None:
 def test_processes_that_came_and_went_are_forgotten() -> None:
     play = Play(conform=False)
     client = launched(play, actor="Trainer")
-    workers = [prepared(play, f"w{number}", WorkerLabel(actor="Other")) for number in range(20)]
+    workers = [prepared(play, f"w{number}", RayFacts(actor="Other")) for number in range(20)]
     call(play, *workers)
     client.request("setBreakpoints", source={"path": "/app/train.py"}, breakpoints=[{"line": 7}])
     play.tick(10)
@@ -205,7 +206,7 @@ def test_processes_that_came_and_went_are_forgotten() -> None:
 def test_alive_workers_that_came_and_went_are_forgotten(play: Play) -> None:
     client = play.session()
     client.request("raydap/workers", all=True)
-    workers = [play.worker(f"w{number}", WorkerLabel(actor="Trainer")) for number in range(20)]
+    workers = [play.worker(f"w{number}", RayFacts(actor="Trainer")) for number in range(20)]
     play.alive(*workers)
     client.request("raydap/attach", workers=[worker.key for worker in workers])
     play.alive()
@@ -222,7 +223,7 @@ def test_a_tick_while_workers_wait_at_a_barrier_costs_little_for_each() -> None:
         client = play.session()
         breakpoints = [{"line": 7, "hitCondition": "all"}]
         client.request("setBreakpoints", source={"path": "/app/train.py"}, breakpoints=breakpoints)
-        workers = [play.worker(f"w{number}", WorkerLabel(task="train", actor="Trainer")) for number in range(count)]
+        workers = [play.worker(f"w{number}", RayFacts(task="train", actor="Trainer")) for number in range(count)]
         play.paused(*workers)
         for worker in workers[: count // 2]:
             worker.stop(hitBreakpointIds=[0])
@@ -253,8 +254,8 @@ def test_the_end_of_a_worker_costs_the_same_beside_many_that_a_filter_keeps_out(
     def lines(count: int) -> int:
         play = Play(conform=False)
         play.session({"task": "train*"})
-        others = [play.worker(f"x{number}", WorkerLabel(task="other")) for number in range(count)]
-        worker = play.worker("w", WorkerLabel(task="train"))
+        others = [play.worker(f"x{number}", RayFacts(task="other")) for number in range(count)]
+        worker = play.worker("w", RayFacts(task="train"))
         play.paused(*others, worker)
         counted = Counted(play)
         worker.die("closed")

@@ -5,13 +5,7 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import ReleaseAgent, StartDiscovery
-from raydap.core.events import (
-    AgentCalled,
-    AgentFound,
-    DiscoveryFailed,
-    DiscoveryReady,
-    WorkerGone,
-)
+from raydap.core.events import AgentCalled, AgentFound, DiscoveryFailed, DiscoveryReady, WorkerGone
 from raydap.core.model.attaching import AT_ONCE
 from raydap.errors import Code, Problem
 from support.fake_worker import FakeWorker

@@ -9,6 +9,7 @@ from raydap.analysis.ray_state import ListCut, RayState
 from raydap.core import bridge, flows
 from raydap.core import events as ev
 from raydap.core.effects import Effect, SendToWorker
+from raydap.core.process_info import EndedJob, EndedWorker, RayFacts
 from raydap.core.requests.table import TABLE
 from raydap.errors import Code, Problem
 from raydap.protocol.types import ClientId, WorkerKey
@@ -43,8 +44,7 @@ class Crowd:
         self.play = Play(conform=False)
         self.client: FakeClient = self.play.session()
         self.workers: list[FakeWorker] = [
-            self.play.worker(f"w{number}", ev.WorkerLabel(task="train", actor="Trainer", job="01"))
-            for number in range(size)
+            self.play.worker(f"w{number}", RayFacts(task="train", actor="Trainer", job="01")) for number in range(size)
         ]
         self.play.paused(*self.workers)
         for worker in self.workers:
@@ -135,7 +135,7 @@ def events(crowd: Crowd) -> dict[type, ev.Event]:
         ev.WorkerMessage(key, b'{"seq":1,"type":"event","event":"continued","body":{"threadId":1}}'),
         ev.WorkerGone(key, "closed"),
         ev.WorkersPaused(rows),
-        ev.WorkersAlive(dict.fromkeys(rows, ev.WorkerLabel())),
+        ev.WorkersAlive(dict.fromkeys(rows, RayFacts())),
         ev.AgentCalled(new),
         ev.AgentFound(new),
         ev.AgentsEnded({"/agents/old"}),
@@ -146,12 +146,12 @@ def events(crowd: Crowd) -> dict[type, ev.Event]:
         ev.AgentAnswered(1, "{}"),
         ev.StackSampled(key, ""),
         ev.ForkedWaitsFound(1, "{}"),
-        ev.WorkersLabelled({key: ev.WorkerLabel(task="other")}),
+        ev.FactsListed({key: RayFacts(task="other")}),
         ev.ActorsListed(()),
         ev.RayStateListed(1, RayState()),
-        ev.WorkersEnded((ev.EndedWorker(row, "it crashed", True),)),
+        ev.WorkersEnded((EndedWorker(row, "it crashed", True),)),
         ev.JobsListed(("01",)),
-        ev.JobsEnded((ev.EndedJob("01", "It has ended."),)),
+        ev.JobsEnded((EndedJob("01", "It has ended."),)),
         ev.DiscoveryReady("the cluster"),
         ev.DiscoveryFailed(problem),
         ListCut("The list is cut."),

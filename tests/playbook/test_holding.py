@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import StartDiscovery, StopDiscovery
-from raydap.core.events import ClientAdmitted, DiscoveryReady, Shutdown, WorkerLabel
+from raydap.core.events import ClientAdmitted, DiscoveryReady, Shutdown
+from raydap.core.process_info import RayFacts
 from raydap.core.settings import AttachSettings, HubSettings
 from raydap.errors import Code
 from support.fake_client import FakeClient, names
@@ -321,7 +322,7 @@ def test_what_the_hub_was_started_with_completes_what_a_client_says() -> None:
     client.event("initialized")
     client.answer(4)
     client.request("configurationDone")
-    play.worker("w1", WorkerLabel(job="01000000"))
+    play.worker("w1", RayFacts(job="01000000"))
     play.paused(play.workers["w1"])
     client.leave()
     for arguments in ({}, {"justMyCode": False}, {"justMyCode": False, "dashboard": "http://head:8265"}):

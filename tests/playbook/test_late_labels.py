@@ -1,16 +1,17 @@
 """Ray reports what a worker runs some time after its pause. Until then raydap shows what it knew before."""
 
-from raydap.core.events import WorkerLabel, WorkersAlive
+from raydap.core.events import WorkersAlive
+from raydap.core.process_info import RayFacts
 from support.alive_workers import end, told, watching
 from support.playbook import Play
 
-ACTOR = WorkerLabel(task="Trainer.step", actor="Trainer", job="01000000")
+ACTOR = RayFacts(task="Trainer.step", actor="Trainer", job="01000000")
 
 
 def test_a_worker_that_pauses_keeps_the_name_of_its_actor(play: Play) -> None:
     client = watching(play)
     worker, other = play.worker("w1", pid=7), play.worker("w2")
-    play.feed(WorkersAlive({worker.row: ACTOR, other.row: WorkerLabel(task="normalise")}))
+    play.feed(WorkersAlive({worker.row: ACTOR, other.row: RayFacts(task="normalise")}))
     told(client)
     worker.hold = other.hold = {"attach"}
     play.paused(worker, other)

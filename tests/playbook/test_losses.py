@@ -5,16 +5,8 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import StartDiscovery
-from raydap.core.events import (
-    DiscoveryReady,
-    EndedJob,
-    EndedWorker,
-    JobsEnded,
-    JobsListed,
-    WorkerLabel,
-    WorkersEnded,
-    WorkersLabelled,
-)
+from raydap.core.events import DiscoveryReady, FactsListed, JobsEnded, JobsListed, WorkersEnded
+from raydap.core.process_info import EndedJob, EndedWorker, RayFacts
 from raydap.core.workers.loss import RUNNING_WAIT_S, STOPPED_WAIT_S
 from raydap.errors import Code
 from support.fake_client import FakeClient
@@ -22,10 +14,10 @@ from support.fake_worker import FakeWorker
 from support.playbook import Play
 
 
-def stopped_and_ended(play: Play, client: FakeClient, *labels: WorkerLabel) -> list[FakeWorker]:
+def stopped_and_ended(play: Play, client: FakeClient, *labels: RayFacts) -> list[FakeWorker]:
     """Stop workers, and end the processes of all of them."""
     workers = play.attached(*(f"w{number}" for number in range(len(labels))))
-    play.feed(WorkersLabelled({worker.key: label for worker, label in zip(workers, labels, strict=True)}))
+    play.feed(FactsListed({worker.key: label for worker, label in zip(workers, labels, strict=True)}))
     for worker in workers:
         worker.stop()
         client.stop()
@@ -38,7 +30,7 @@ def stopped_and_ended(play: Play, client: FakeClient, *labels: WorkerLabel) -> l
 
 def test_the_message_about_a_stopped_worker_that_has_ended_waits_for_rays_reason(play: Play) -> None:
     client = play.session()
-    label = WorkerLabel("Trainer.step", "Trainer", job="01000000")
+    label = RayFacts("Trainer.step", "Trainer", job="01000000")
     one, _ = stopped_and_ended(play, client, label, label)
     play.feed(WorkersEnded((EndedWorker(one.row, "Killed by a signal. SIGKILL", crashed=True),)))
     assert client.told(Code.WORKER_GONE).startswith(
@@ -54,8 +46,8 @@ def test_the_message_about_a_stopped_worker_that_has_ended_waits_for_rays_reason
 @pytest.mark.parametrize("job", ["01000000", ""])
 def test_a_job_that_ends_is_one_line_and_its_workers_are_none(play: Play, job: str) -> None:
     client = play.session()
-    label = WorkerLabel("Trainer.step", "Trainer", job=job)
-    workers = stopped_and_ended(play, client, label, label, WorkerLabel("other", job="02000000"))
+    label = RayFacts("Trainer.step", "Trainer", job=job)
+    workers = stopped_and_ended(play, client, label, label, RayFacts("other", job="02000000"))
     ends = tuple(EndedWorker(worker.row, "Its owner has died.", crashed=False) for worker in workers)
     play.feed(WorkersEnded(ends))
     play.feed(JobsEnded((EndedJob("01000000", "Job train.py (raysubmit_1) has failed: exit code 1"),)))
@@ -73,7 +65,7 @@ def test_a_worker_that_crashes_after_its_job_has_ended_is_no_loss(
     """Threads of Ray sometimes crash while the process of a worker exits."""
     client = play.session()
     (worker,) = play.attached("w1")
-    play.feed(WorkersLabelled({worker.key: WorkerLabel("Trainer.step", "Trainer", job=job)}))
+    play.feed(FactsListed({worker.key: RayFacts("Trainer.step", "Trainer", job=job)}))
     worker.say("terminated")
     play.feed(JobsEnded((EndedJob("01000000", "Job train.py has ended.", 1000),)))
     assert client.event("output")["output"] == "Job train.py has ended.\n"

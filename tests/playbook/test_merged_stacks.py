@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import WatchAlive
-from raydap.core.events import WorkerLabel
+from raydap.core.process_info import RayFacts
 from raydap.errors import Code
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker, blocked
@@ -168,7 +168,7 @@ def test_workers_that_wait_or_run_unattached_are_looked_into_from_outside(play: 
     client = play.session({"autoAttach": False})
     client.request("raydap/workers", all=True)
     play.take(WatchAlive)
-    trainer = WorkerLabel(task="Trainer.step", actor="Trainer", job="01")
+    trainer = RayFacts(task="Trainer.step", actor="Trainer", job="01")
     waiting, running, idle = play.worker("w1"), play.worker("w2", trainer, port=0), play.worker("w3", port=0)
     play.sampled = {"w1": blocked(0), "w3": blocked(0)}
     play.paused(waiting)

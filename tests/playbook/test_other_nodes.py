@@ -6,16 +6,8 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import AskExitReason, ReachNodes
-from raydap.core.events import (
-    AgentCalled,
-    AgentFound,
-    AgentsExpected,
-    EndedWorker,
-    Event,
-    NodesAlive,
-    WorkerGone,
-    WorkersEnded,
-)
+from raydap.core.events import AgentCalled, AgentFound, AgentsExpected, Event, NodesAlive, WorkerGone, WorkersEnded
+from raydap.core.process_info import EndedWorker
 from raydap.core.settings import AttachSettings, HubSettings
 from raydap.errors import Code
 from support.fake_client import FakeClient

@@ -5,11 +5,8 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import ReleaseAgent
-from raydap.core.events import (
-    WorkerGone,
-    WorkerLabel,
-    WorkersLabelled,
-)
+from raydap.core.events import FactsListed, WorkerGone
+from raydap.core.process_info import RayFacts
 from raydap.errors import Code
 from raydap.protocol.types import WorkerKey
 from support.fake_worker import FakeWorker
@@ -95,7 +92,7 @@ def test_filters_hold_for_prepared_workers(play: Play) -> None:
     call(play, trainer, other)
     # Ray does not report what they run before their first task, so both are attached.
     assert trainer.dials == other.dials == 1
-    play.feed(WorkersLabelled({trainer.key: WorkerLabel(actor="Trainer"), other.key: WorkerLabel(actor="Rollout")}))
+    play.feed(FactsListed({trainer.key: RayFacts(actor="Trainer"), other.key: RayFacts(actor="Rollout")}))
     assert trainer.connected
     assert not other.connected
     client.inbox.clear()
@@ -119,7 +116,7 @@ def test_a_child_is_named_after_its_parent(play: Play) -> None:
     client.event("thread")
     (name,) = (thread["name"] for thread in client.request("threads")["threads"])
     assert name.startswith("child of worker · 7")
-    play.feed(WorkersLabelled({parent.key: WorkerLabel(task="train")}))
+    play.feed(FactsListed({parent.key: RayFacts(task="train")}))
     (name,) = (thread["name"] for thread in client.request("threads")["threads"])
     assert name.startswith("child of train · 7")
     client.inbox.clear()
@@ -138,13 +135,13 @@ def test_a_child_is_attached_if_its_parent_is_wanted(play: Play) -> None:
     client = launched(play, LINES, actor="Trainer")
     trainer, other = prepared(play, "w2"), prepared(play, "w3")
     call(play, trainer, other)
-    play.feed(WorkersLabelled({trainer.key: WorkerLabel(actor="Trainer"), other.key: WorkerLabel(actor="Rollout")}))
+    play.feed(FactsListed({trainer.key: RayFacts(actor="Trainer"), other.key: RayFacts(actor="Rollout")}))
     wanted = child_of(play, trainer, "pid-7")
     grandchild = child_of(play, wanted, "pid-8")
     assert wanted.dials == grandchild.dials == 1
     # The label of a worker that is not attached may be out of date, so raydap asks Ray again.
     unwanted = child_of(play, other, "pid-9")
-    play.feed(WorkersLabelled({other.key: WorkerLabel(actor="Rollout")}))
+    play.feed(FactsListed({other.key: RayFacts(actor="Rollout")}))
     assert wanted.connected
     assert not unwanted.connected
     # A process can claim any parent, even itself.

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import StartDiscovery
-from raydap.core.events import AgentFound, AgentsEnded, DiscoveryReady, WorkerLabel
+from raydap.core.events import AgentFound, AgentsEnded, DiscoveryReady
 from raydap.core.model import processes
 from raydap.core.model.attaching import AT_ONCE, MAX_ATTACHING, SLOW_S
+from raydap.core.process_info import RayFacts
 from raydap.errors import Code
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
@@ -139,8 +140,8 @@ def test_so_many_connections_are_open_at_most(play: Play) -> None:
 def test_a_filtered_worker_costs_nothing_when_another_one_ends(play: Play) -> None:
     """The end of a worker causes an examination only of the workers that wait for it."""
     play.session(task="train*")
-    others = [play.worker(f"x{number}", WorkerLabel(task="other")) for number in range(20)]
-    workers = [play.worker(f"w{number}", WorkerLabel(task="train")) for number in range(2)]
+    others = [play.worker(f"x{number}", RayFacts(task="other")) for number in range(20)]
+    workers = [play.worker(f"w{number}", RayFacts(task="train")) for number in range(2)]
     play.paused(*others, *workers)
     workers[0].die("closed")
     assert not play.bridge.state.run.processes.queue.to_examine

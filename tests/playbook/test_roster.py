@@ -4,19 +4,13 @@ from typing import Any
 
 import pytest
 
-from raydap.core.events import (
-    DiscoveryFailed,
-    DiscoveryReady,
-    EndedWorker,
-    WorkerLabel,
-    WorkersEnded,
-    WorkersLabelled,
-)
+from raydap.core.events import DiscoveryFailed, DiscoveryReady, FactsListed, WorkersEnded
+from raydap.core.process_info import EndedWorker, RayFacts
 from raydap.errors import Code, Problem
 from support.fake_client import FakeClient
 from support.playbook import Play
 
-ACTOR = WorkerLabel(task="Trainer.step", actor="Trainer", actor_name="lead", job="01000000", submission="raysubmit_7")
+ACTOR = RayFacts(task="Trainer.step", actor="Trainer", actor_name="lead", job="01000000", submission="raysubmit_7")
 LISTED = {"autoAttach": False}
 
 
@@ -156,10 +150,10 @@ def test_labels_that_come_late_are_news_once(play: Play) -> None:
     worker = play.worker("w1")
     play.paused(worker)
     assert told(client) == [("w1", "paused")]
-    play.feed(WorkersLabelled({worker.key: ACTOR}))
+    play.feed(FactsListed({worker.key: ACTOR}))
     (entry,) = client.event("raydap/workersChanged")["workers"]
     assert (entry["name"], entry["actor"]) == ("Trainer 101 · step · 10.0.0.1", "Trainer")
-    play.feed(WorkersLabelled({worker.key: ACTOR}))
+    play.feed(FactsListed({worker.key: ACTOR}))
     client.nothing()
 
 
@@ -190,7 +184,7 @@ def test_a_stopped_worker_that_dies_says_so(play: Play) -> None:
 def test_ray_says_later_why_a_running_worker_is_gone(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
-    play.feed(WorkersLabelled({worker.key: ACTOR}))
+    play.feed(FactsListed({worker.key: ACTOR}))
     client.request("raydap/workers")
     worker.die()
     assert client.event("raydap/workersChanged")["workers"][0]["problem"] == ""

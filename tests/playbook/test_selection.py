@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
-from raydap.core.events import EndedWorker, WorkerLabel, WorkersEnded, WorkersLabelled
+from raydap.core.events import FactsListed, WorkersEnded
+from raydap.core.process_info import EndedWorker, RayFacts
 from raydap.core.workers import detach
 from raydap.core.workers.loss import RUNNING_WAIT_S, STOPPED_WAIT_S
 from raydap.errors import Code
 from support.playbook import Play
 
-ACTOR = WorkerLabel(task="Trainer.step", actor="Trainer", actor_name="lead", job="01000000", submission="raysubmit_7")
+ACTOR = RayFacts(task="Trainer.step", actor="Trainer", actor_name="lead", job="01000000", submission="raysubmit_7")
 
 
 @pytest.mark.parametrize(
@@ -42,7 +43,7 @@ def test_filters(play: Play, arguments: dict[str, Any], wanted: bool) -> None:
 @pytest.mark.parametrize(("pattern", "wanted"), [("Map(*)", True), ("_map_task", True), ("Filter(*)", False)])
 def test_a_task_is_chosen_by_its_name_too(play: Play, pattern: str, wanted: bool) -> None:
     play.session({"task": pattern})
-    worker = play.worker("w1", WorkerLabel("_map_task", title="Map(double)"))
+    worker = play.worker("w1", RayFacts("_map_task", title="Map(double)"))
     play.paused(worker)
     assert worker.dials == wanted
 
@@ -53,7 +54,7 @@ def test_a_filter_waits_for_the_label(play: Play) -> None:
     play.paused(worker)
     assert play.described == ["w1"]
     assert worker.dials == 0
-    play.feed(WorkersLabelled({worker.key: ACTOR}))
+    play.feed(FactsListed({worker.key: ACTOR}))
     assert worker.dials == 1
 
 
@@ -62,14 +63,14 @@ def test_a_worker_that_is_not_paused_any_more_is_not_dialled(play: Play) -> None
     worker = play.worker("w1")
     play.paused(worker)
     play.paused()
-    play.feed(WorkersLabelled({worker.key: ACTOR}))
+    play.feed(FactsListed({worker.key: ACTOR}))
     assert worker.dials == 0
 
 
 def test_no_more_workers_than_wanted(play: Play) -> None:
     client = play.session({"maxWorkers": 2, "actor": "Trainer"})
     workers = [play.worker(f"w{number}", ACTOR) for number in range(4)]
-    other = play.worker("other", WorkerLabel(task="f"))
+    other = play.worker("other", RayFacts(task="f"))
     play.paused(*workers[:2], other)
     client.nothing()
     play.paused(*workers, other)
@@ -85,20 +86,20 @@ def test_no_more_workers_than_wanted(play: Play) -> None:
     ("label", "row", "name"),
     [
         (ACTOR, {"pid": 7, "node": "node-a"}, "Trainer 7 · step · node-a"),
-        (WorkerLabel(actor="Trainer"), {"pid": 7, "node": "node-a"}, "Trainer 7 · node-a"),
-        (WorkerLabel("Trainer", "Trainer"), {"pid": 7, "node": "node-a"}, "Trainer 7 · node-a"),
+        (RayFacts(actor="Trainer"), {"pid": 7, "node": "node-a"}, "Trainer 7 · node-a"),
+        (RayFacts("Trainer", "Trainer"), {"pid": 7, "node": "node-a"}, "Trainer 7 · node-a"),
         (
-            WorkerLabel("Trainer.step", "Trainer", title="Trainer#2"),
+            RayFacts("Trainer.step", "Trainer", title="Trainer#2"),
             {"pid": 7, "node": "node-a"},
             "Trainer#2 · step · 7 · node-a",
         ),
-        (WorkerLabel("_map_task", title="Map(f)"), {"pid": 7, "node": "node-a"}, "Map(f) · 7 · node-a"),
+        (RayFacts("_map_task", title="Map(f)"), {"pid": 7, "node": "node-a"}, "Map(f) · 7 · node-a"),
         (None, {"pid": 7, "node": "node-a", "worker_type": "DRIVER"}, "driver · 7 · node-a"),
         (None, {"pid": 7, "node": ""}, "worker · 7 · 10.0.0.1"),
         (None, {"pid": 0, "node": "", "worker_type": "TARGET"}, "worker · 4711 · 10.0.0.1"),
     ],
 )
-def test_names_of_threads(play: Play, label: WorkerLabel | None, row: dict[str, Any], name: str) -> None:
+def test_names_of_threads(play: Play, label: RayFacts | None, row: dict[str, Any], name: str) -> None:
     client = play.session()
     worker = play.worker("w1", label, **row)
     play.paused(worker)
@@ -111,18 +112,18 @@ def test_a_label_that_comes_late_renames_the_thread_for_clients_that_support_it(
     plain = play.session()
     able = play.joined(supportsInvalidatedEvent=True)
     (worker,) = play.attached("w1")
-    play.feed(WorkersLabelled({worker.key: WorkerLabel(actor="Trainer")}))
+    play.feed(FactsListed({worker.key: RayFacts(actor="Trainer")}))
     able.nothing()
     worker.stop()
     plain.stop()
     thread = able.stop()["threadId"]
     for client in (plain, able):
         client.request("stackTrace", threadId=thread)
-    play.feed(WorkersLabelled({worker.key: ACTOR}))
+    play.feed(FactsListed({worker.key: ACTOR}))
     assert able.event("thread") == {"reason": "started", "threadId": thread}
     plain.nothing()
     assert plain.request("threads")["threads"][0]["name"].startswith("Trainer 101 · step · ")
-    play.feed(WorkersLabelled({worker.key: ACTOR}))
+    play.feed(FactsListed({worker.key: ACTOR}))
     able.nothing()
 
 
@@ -130,12 +131,12 @@ def test_an_editor_that_is_just_showing_a_stop_hears_of_a_name_afterwards(play: 
     """VS Code drops a stop if it receives a `thread` event for that thread while it shows the stop."""
     editor = play.session(supportsInvalidatedEvent=True)
     (worker,) = play.attached("w1")
-    for number, label in enumerate((WorkerLabel(actor="Trainer"), ACTOR)):
+    for number, label in enumerate((RayFacts(actor="Trainer"), ACTOR)):
         worker.stop()
         thread = editor.stop()["threadId"]
         editor.request("threads")
         editor.request("stackTrace", threadId=thread, levels=1)
-        play.feed(WorkersLabelled({worker.key: label}))
+        play.feed(FactsListed({worker.key: label}))
         editor.nothing()
         editor.request("stackTrace", threadId=thread, startFrame=1, levels=19)
         assert editor.event("thread") == {"reason": "started", "threadId": thread}, number
@@ -150,7 +151,7 @@ def test_an_editor_that_asks_for_names_anyway_gets_no_event(play: Play) -> None:
     (worker,) = play.attached("w1")
     worker.stop()
     thread = editor.stop()["threadId"]
-    play.feed(WorkersLabelled({worker.key: ACTOR}))
+    play.feed(FactsListed({worker.key: ACTOR}))
     assert editor.request("threads")["threads"][0]["name"].startswith("Trainer 101 · step · ")
     editor.request("stackTrace", threadId=thread)
     editor.nothing()
@@ -295,9 +296,9 @@ def test_a_worker_that_the_user_has_chosen_is_attached_beyond_the_limit(play: Pl
     assert (two.dials, three.dials) == (0, 2)
 
 
-def labelled(play: Play) -> list[str]:
-    """Return the keys of the workers whose label is kept."""
-    return [process.key for process in play.bridge.state.run.processes if process.label is not None]
+def with_facts(play: Play) -> list[str]:
+    """Return the keys of the workers whose facts are kept."""
+    return [process.key for process in play.bridge.state.run.processes if process.facts is not None]
 
 
 def test_a_label_says_nothing_of_the_next_worker_under_the_same_key(play: Play) -> None:
@@ -305,13 +306,13 @@ def test_a_label_says_nothing_of_the_next_worker_under_the_same_key(play: Play) 
     worker = play.worker("w1")
     other = play.worker("w2", ACTOR)
     play.paused(worker)
-    play.feed(WorkersLabelled({worker.key: WorkerLabel(task="other")}))
+    play.feed(FactsListed({worker.key: RayFacts(task="other")}))
     play.paused()
-    play.feed(WorkersLabelled({worker.key: ACTOR}))  # This label comes too late.
-    assert not labelled(play)
+    play.feed(FactsListed({worker.key: ACTOR}))  # This label comes too late.
+    assert not with_facts(play)
     play.paused(worker, other)
     assert (worker.dials, other.dials) == (0, 1)
-    assert labelled(play) == ["w2"]
+    assert with_facts(play) == ["w2"]
 
 
 def test_a_label_of_an_attached_worker_says_nothing_of_its_next_pause(play: Play) -> None:
@@ -320,13 +321,13 @@ def test_a_label_of_an_attached_worker_says_nothing_of_its_next_pause(play: Play
     play.paused(worker)
     assert worker.dials == 1
     client.request("raydap/detach", workers=["w1"])
-    worker.label = None
+    worker.facts = None
     play.tick(detach.REDIAL_DELAY_S)
     client.request("raydap/attach")
     play.paused()
     play.paused(worker)
     assert worker.dials == 1
-    play.feed(WorkersLabelled({worker.key: WorkerLabel(task="other")}))
+    play.feed(FactsListed({worker.key: RayFacts(task="other")}))
     assert worker.dials == 1
 
 
@@ -336,11 +337,11 @@ def test_a_worker_that_pauses_before_its_detach_is_judged_by_its_new_task(play: 
     play.paused(worker)
     worker.hold.add("disconnect")
     client.request("raydap/detach", workers=["w1"])
-    worker.label = None
+    worker.facts = None
     play.paused(worker)
     worker.release()
     client.request("raydap/attach")
     play.tick(detach.REDIAL_DELAY_S)
     assert worker.dials == 1
-    play.feed(WorkersLabelled({worker.key: ACTOR}))
+    play.feed(FactsListed({worker.key: ACTOR}))
     assert worker.dials == 2

@@ -7,11 +7,7 @@ import pytest
 
 from raydap.analysis.ray_state import ListCut
 from raydap.core.effects import StartDiscovery, StopDiscovery
-from raydap.core.events import (
-    DiscoveryFailed,
-    DiscoveryReady,
-    Shutdown,
-)
+from raydap.core.events import DiscoveryFailed, DiscoveryReady, Shutdown
 from raydap.core.settings import AttachSettings
 from raydap.errors import Code, Problem
 from support.fake_client import FakeClient

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import InjectAgent, WatchAlive
-from raydap.core.events import AgentCalled, AgentInjected, WorkerLabel
+from raydap.core.events import AgentCalled, AgentInjected
+from raydap.core.process_info import RayFacts
 from raydap.errors import Code
 from raydap.protocol.types import WorkerKey
 from support.fake_client import FakeClient
@@ -13,8 +14,8 @@ from support.fake_worker import FakeWorker
 from support.playbook import Play
 from support.prepared_workers import LINES, NO_LINES, prepared
 
-ACTOR = WorkerLabel(task="Trainer.step", actor="Trainer", job="01000000")
-TASK = WorkerLabel(task="loop", job="01000000")
+ACTOR = RayFacts(task="Trainer.step", actor="Trainer", job="01000000")
+TASK = RayFacts(task="loop", job="01000000")
 ANY = {"reach": "any"}
 
 
@@ -35,7 +36,7 @@ def asked(play: Play) -> list[InjectAgent]:
 def agent_calls(play: Play, worker: FakeWorker) -> None:
     """Let the agent call that was started in the worker."""
     started = prepared(play, worker.key, pid=worker.row.pid)
-    started.label = worker.label
+    started.facts = worker.facts
     play.feed(AgentInjected(worker.key, ""), AgentCalled(started.row))
 
 
@@ -79,12 +80,12 @@ def test_a_breakpoint_reaches_all_that_run(play: Play) -> None:
         ({"task": "train"}, TASK),
         ({"actor": "Trainer"}, TASK),
         ({"job": "02*"}, ACTOR),
-        ({"job": "01*"}, WorkerLabel()),
+        ({"job": "01*"}, RayFacts()),
         ({"node": "10.9.*"}, ACTOR),
-        ({}, WorkerLabel(actor="JobSupervisor", job="01000000")),
+        ({}, RayFacts(actor="JobSupervisor", job="01000000")),
     ],
 )
-def test_the_filters_spare_the_others(play: Play, arguments: dict[str, Any], label: WorkerLabel) -> None:
+def test_the_filters_spare_the_others(play: Play, arguments: dict[str, Any], label: RayFacts) -> None:
     watched(play, **arguments)
     play.alive(play.worker("w1", label))
     assert asked(play) == []

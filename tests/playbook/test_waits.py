@@ -6,7 +6,8 @@ import pytest
 
 from raydap.analysis.ray_state import RayState, RayTask
 from raydap.core.effects import AskRayState, WatchAlive
-from raydap.core.events import ForkedWait, ForkedWaits, RayStateListed
+from raydap.core.events import RayStateListed
+from raydap.core.process_info import ForkedWait, ForkedWaits
 from raydap.protocol.types import WorkerKey
 from support.playbook import Play
 from support.waiting_workers import DRIVER, Hung, frame, label, objects, queued, running, stacks, thread

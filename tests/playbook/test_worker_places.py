@@ -4,11 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 from raydap.core.effects import WatchAlive
-from raydap.core.events import ForkedWait, ForkedWaits, WorkerLabel
+from raydap.core.process_info import ForkedWait, ForkedWaits, RayFacts
 from support.fake_worker import blocked
 from support.playbook import Play
 
-TRAINER = WorkerLabel(task="Trainer.step", actor="Trainer", job="01")
+TRAINER = RayFacts(task="Trainer.step", actor="Trainer", job="01")
 BLOCKED = "blocked in lock.acquire (train.py:41)"
 
 

@@ -20,10 +20,10 @@ from raydap.core.events import (
     DebuggeeStarted,
     DiscoveryFailed,
     DiscoveryReady,
-    WorkerLabel,
-    WorkersLabelled,
+    FactsListed,
 )
 from raydap.core.model.client import ClientRole
+from raydap.core.process_info import RayFacts
 from raydap.core.requests.table import TABLE, Mode
 from raydap.core.settings import AttachSettings, HubSettings
 from raydap.core.workers import worker_entries
@@ -108,8 +108,8 @@ class Sessions(RuleBasedStateMachine):
         super().__init__()
         self.play = Play(hub_settings=self.hub)
         for key in KEYS:
-            self.play.worker(key, WorkerLabel(task="step"))
-        self.play.worker(PREPARED, WorkerLabel(task="step"), port=0, agent="/sockets/w4")
+            self.play.worker(key, RayFacts(task="step"))
+        self.play.worker(PREPARED, RayFacts(task="step"), port=0, agent="/sockets/w4")
 
     def living(self, choice: int) -> FakeClient | None:
         clients = [client for client in self.play.clients.values() if not client.left]
@@ -212,7 +212,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(key=all_keys, task=st.sampled_from(["step", "other", ""]))
     def describe(self, key: str, task: str) -> None:
-        self.play.feed(WorkersLabelled({self.play.workers[key].key: WorkerLabel(task=task)}))
+        self.play.feed(FactsListed({self.play.workers[key].key: RayFacts(task=task)}))
 
     @rule(up=st.booleans())
     def discovery(self, up: bool) -> None:

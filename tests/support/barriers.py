@@ -3,12 +3,13 @@
 from typing import Any
 
 from raydap.core.effects import AskActors
-from raydap.core.events import ActorsListed, ListedActor, WorkerLabel
+from raydap.core.events import ActorsListed
+from raydap.core.process_info import ListedActor, RayFacts
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
 from support.playbook import Play
 
-TRAINER = WorkerLabel(task="Trainer.train", actor="Trainer", job="01")
+TRAINER = RayFacts(task="Trainer.train", actor="Trainer", job="01")
 PATH = "/app/train.py"
 
 
@@ -20,8 +21,8 @@ def set_barrier(client: FakeClient, terms: str | None = "all", **more: Any) -> d
     return breakpoint  # type: ignore[no-any-return]
 
 
-def trainers(play: Play, count: int, label: WorkerLabel = TRAINER) -> list[FakeWorker]:
-    workers = [play.worker(f"w{number}", label) for number in range(count)]
+def trainers(play: Play, count: int, facts: RayFacts = TRAINER) -> list[FakeWorker]:
+    workers = [play.worker(f"w{number}", facts) for number in range(count)]
     play.paused(*workers)
     for client in play.clients.values():
         while client.inbox:

@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from raydap.core.events import Event, ProcessInfo, WorkerConnected, WorkerGone, WorkerLabel, WorkerMessage
+from raydap.core.events import Event, WorkerConnected, WorkerGone, WorkerMessage
+from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.inworker import calls
 from support.conformance import validate
 
@@ -26,10 +27,10 @@ class FakeWorker:
     received.
     """
 
-    def __init__(self, feed: Callable[[Event], None], row: ProcessInfo, label: WorkerLabel | None) -> None:
+    def __init__(self, feed: Callable[[Event], None], row: ProcessInfo, facts: RayFacts | None) -> None:
         self.row = row
         self.key = row.key
-        self.label = label
+        self.facts = facts
         self.path = "/app/train.py"
         self.source_reference = 0
         """The sourceReference of the innermost frame; not 0 for code without a file."""

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from raydap.core.events import DebuggeeExited, DebuggeeOutput, DebuggeeStarted, WorkerLabel
+from raydap.core.events import DebuggeeExited, DebuggeeOutput, DebuggeeStarted
+from raydap.core.process_info import RayFacts
 from raydap.core.translate.rewrite import Id, rewrite
 from raydap.inworker import calls
 from raydap.protocol.id_fields import ARGUMENTS, EVENTS, RESPONSES, Kind
@@ -31,8 +32,8 @@ def merged(play: Play) -> dict[str, FakeClient]:
     """Two workers stop. The client steps and resumes one; the other dies."""
     client = play.session({"justMyCode": False})
     client.request("setBreakpoints", source={"path": "/app/train.py"}, breakpoints=[{"line": 7, "condition": "x > 1"}])
-    one = play.worker("w1", WorkerLabel(task="Trainer.step", actor="Trainer"))
-    two = play.worker("w2", WorkerLabel(task="evaluate_model"))
+    one = play.worker("w1", RayFacts(task="Trainer.step", actor="Trainer"))
+    two = play.worker("w2", RayFacts(task="evaluate_model"))
     play.paused(one, two)
     one.stop(hitBreakpointIds=[0])
     two.stop()
@@ -61,7 +62,7 @@ def shared(play: Play) -> dict[str, FakeClient]:
     (worker,) = play.attached("w1")
     for thread in (1, 2, 3):
         worker.stop(thread)
-    worker.label = WorkerLabel(task="Counter.add", actor="Counter")
+    worker.facts = RayFacts(task="Counter.add", actor="Counter")
     terminal = play.joined()
     threads = [thread["id"] for thread in terminal.request("threads")["threads"]]
     terminal.request("continue", threadId=threads[1])

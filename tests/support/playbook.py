@@ -25,7 +25,7 @@ from raydap.core.effects import (
     AskActors,
     AskAgent,
     AskExitReason,
-    AskLabels,
+    AskFacts,
     AskRayState,
     CheckFiles,
     DialWorker,
@@ -55,21 +55,19 @@ from raydap.core.events import (
     DebuggeeStopped,
     DiscoveryReady,
     Event,
+    FactsListed,
     FilesChecked,
-    ForkedWaits,
     ForkedWaitsFound,
     NextPart,
-    ProcessInfo,
     RayStateListed,
     Shutdown,
     StackSampled,
     Tick,
-    WorkerLabel,
     WorkersAlive,
-    WorkersLabelled,
     WorkersPaused,
 )
 from raydap.core.model.handles import FIRST
+from raydap.core.process_info import ForkedWaits, ProcessInfo, RayFacts
 from raydap.core.settings import HubSettings
 from raydap.core.workers.holding import WORKERS_END_S
 from raydap.protocol.types import ClientId, WorkerKey
@@ -159,10 +157,10 @@ class Play:
                 self.feed(AgentsSearched())
             case AskExitReason(row):
                 self.asked_exit_reasons.append(row)
-            case AskLabels(rows):
+            case AskFacts(rows):
                 self.described += [row.key for row in rows]
-                labels = {row.key: self.workers[row.key].label for row in rows}
-                self.feed(WorkersLabelled({key: label for key, label in labels.items() if label is not None}))
+                known = {row.key: self.workers[row.key].facts for row in rows}
+                self.feed(FactsListed({key: facts for key, facts in known.items() if facts is not None}))
             case SampleStack(row):
                 text = self.sampled.get(row.key, "")
                 self.feed(StackSampled(row.key, text, "" if text else "py-spy is not installed"))
@@ -267,11 +265,11 @@ class Play:
         client.request("configurationDone")
         return client
 
-    def worker(self, key: str, label: WorkerLabel | None = None, **row: Any) -> FakeWorker:
+    def worker(self, key: str, facts: RayFacts | None = None, **row: Any) -> FakeWorker:
         """Return a worker that waits for a debugger, which `paused` reports. `row` has fields of ProcessInfo."""
         number = len(self.workers) + 1
         fields = {"host": "10.0.0.1", "port": 40000 + number, "pid": 100 + number, "node": "10.0.0.1", **row}
-        worker = self.workers[key] = FakeWorker(self.feed, ProcessInfo(WorkerKey(key), **fields), label)
+        worker = self.workers[key] = FakeWorker(self.feed, ProcessInfo(WorkerKey(key), **fields), facts)
         return worker
 
     def paused(self, *workers: FakeWorker) -> None:
@@ -280,7 +278,7 @@ class Play:
 
     def alive(self, *workers: FakeWorker) -> None:
         """Let Ray list these workers, and no others, as alive. Ray's rows contain neither debug ports nor agents."""
-        rows = {replace(worker.row, port=0, agent=""): worker.label or WorkerLabel() for worker in workers}
+        rows = {replace(worker.row, port=0, agent=""): worker.facts or RayFacts() for worker in workers}
         self.feed(WorkersAlive(rows))
 
     def attached(self, *keys: str) -> list[FakeWorker]:

@@ -3,11 +3,8 @@
 from typing import Any
 
 from raydap.core.effects import StartDebuggee, StartDiscovery
-from raydap.core.events import (
-    AgentCalled,
-    DebuggeeStarted,
-    WorkerLabel,
-)
+from raydap.core.events import AgentCalled, DebuggeeStarted
+from raydap.core.process_info import RayFacts
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
 from support.playbook import Play
@@ -33,8 +30,8 @@ def launched(play: Play, breakpoints: dict[str, Any] = NO_LINES, **arguments: An
     return client
 
 
-def prepared(play: Play, key: str, label: WorkerLabel | None = None, **row: Any) -> FakeWorker:
-    return play.worker(key, label, port=0, agent=f"/sockets/{key}", **row)
+def prepared(play: Play, key: str, facts: RayFacts | None = None, **row: Any) -> FakeWorker:
+    return play.worker(key, facts, port=0, agent=f"/sockets/{key}", **row)
 
 
 def call(play: Play, *workers: FakeWorker) -> None:

@@ -5,7 +5,8 @@ import socket
 import threading
 from types import TracebackType
 
-from raydap.core.events import Event, ProcessInfo, WorkerMessage
+from raydap.core.events import Event, WorkerMessage
+from raydap.core.process_info import ProcessInfo
 from raydap.protocol.types import WorkerKey
 from raydap.wire.framing import Decoder, encode
 from support.fake_worker import FakeWorker

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from raydap.analysis.ray_state import RayState, RayTask
-from raydap.core.events import WorkerLabel
+from raydap.core.process_info import RayFacts
 from raydap.protocol.types import WorkerKey
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
@@ -14,9 +14,9 @@ RAY = "/venv/lib/python3.11/site-packages/ray/_private/worker.py"
 DRIVER = {"worker_type": "DRIVER"}
 
 
-def label(name: str, job: str = "01000000") -> WorkerLabel:
+def label(name: str, job: str = "01000000") -> RayFacts:
     actor = "" if name.startswith("driver") else name.rpartition(".")[0]
-    return WorkerLabel(task=name, actor=actor, job=job)
+    return RayFacts(task=name, actor=actor, job=job)
 
 
 def frame(name: str, line: int = 0, owner: int = 0) -> dict[str, Any]:

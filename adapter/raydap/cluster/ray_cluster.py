@@ -8,11 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from raydap.analysis.ray_state import ListCut
-from raydap.cluster.dashboard import labels, ray_token, unfinished_work
+from raydap.cluster.dashboard import ray_facts, ray_token, unfinished_work
 from raydap.cluster.dashboard.dashboard_address import DashboardLocation, Launched, chosen, resolve
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.exit_reasons import ExitReasons
-from raydap.cluster.dashboard.label_polling import LabelPolling
+from raydap.cluster.dashboard.facts_polling import FactsPolling
 from raydap.cluster.dashboard.polls import PROCESS_POLLS, Poll, Polls
 from raydap.cluster.jobs.job_list import Jobs
 from raydap.cluster.jobs.prepared_search import PreparedSearch
@@ -25,11 +25,11 @@ from raydap.core.events import (
     DiscoveryReady,
     Event,
     NodesAlive,
-    ProcessInfo,
     RayStateListed,
     WorkersAlive,
     WorkersPaused,
 )
+from raydap.core.process_info import ProcessInfo
 from raydap.core.settings import AttachSettings, LaunchSettings
 from raydap.errors import Code, Problem, ProblemError
 
@@ -106,7 +106,9 @@ class RayCluster(WorkerSource):
         polls = self._polls = PROCESS_POLLS if timing is None else Polls(timing.scale)
         self._jobs = Jobs(polls, lambda: self._reached().jobs(), emit)
         self._exit_reasons = ExitReasons(polls, lambda: self._reached().exit_reasons(), self._jobs.look, emit)
-        self._labels = LabelPolling(polls, lambda workers: self._reached().labels(workers), emit, settings.needs_labels)
+        self._facts = FactsPolling(
+            polls, lambda workers: self._reached().ray_facts(workers), emit, settings.needs_facts
+        )
         self._nodes: Mapping[str, str] = {}
         self._several_nodes = asyncio.Event()
         self._prepared = PreparedSearch(lambda: self._reached().jobs(), lambda: self._reached().actors(), emit)
@@ -142,9 +144,9 @@ class RayCluster(WorkerSource):
             await asyncio.gather(*runs, return_exceptions=True)
             await self._close_dashboard()
 
-    async def look_up_labels(self, workers: tuple[ProcessInfo, ...]) -> None:
-        """Emit WorkersLabelled as soon as labels are known, and again when they change."""
-        await self._labels.look_up(workers)
+    async def look_up_facts(self, workers: tuple[ProcessInfo, ...]) -> None:
+        """Emit FactsListed as soon as facts are known, and again when they change."""
+        await self._facts.look_up(workers)
 
     async def list_actors(self) -> None:
         """Emit ActorsListed once, without actors if the dashboard does not answer."""
@@ -152,7 +154,7 @@ class RayCluster(WorkerSource):
             rows = await self._reached().actors()
         except ProblemError:
             rows = []
-        self._emit(ActorsListed(tuple(map(labels.listed_actor, rows))))
+        self._emit(ActorsListed(tuple(map(ray_facts.listed_actor, rows))))
 
     async def list_unfinished_work(self, number: int, delay_s: float) -> None:
         """Emit RayStateListed once, with a problem if the dashboard does not answer."""

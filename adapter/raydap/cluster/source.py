@@ -5,15 +5,8 @@ from collections.abc import Callable, Iterable
 
 from raydap.analysis.ray_state import RayState
 from raydap.cluster.relay.relay_client import ClusterAccess
-from raydap.core.events import (
-    ActorsListed,
-    DiscoveryReady,
-    Event,
-    ProcessInfo,
-    RayStateListed,
-    WorkersAlive,
-    WorkersPaused,
-)
+from raydap.core.events import ActorsListed, DiscoveryReady, Event, RayStateListed, WorkersAlive, WorkersPaused
+from raydap.core.process_info import ProcessInfo
 from raydap.protocol.types import WorkerKey
 
 
@@ -27,8 +20,8 @@ class WorkerSource:
     async def run(self) -> None:
         """Emit DiscoveryReady, WorkersPaused and DiscoveryFailed, and return when nothing can change any more."""
 
-    async def look_up_labels(self, workers: tuple[ProcessInfo, ...]) -> None:
-        """Emit WorkersLabelled as soon as labels are known, and again when they change."""
+    async def look_up_facts(self, workers: tuple[ProcessInfo, ...]) -> None:
+        """Emit FactsListed as soon as facts are known, and again when they change."""
 
     async def list_actors(self) -> None:
         """Emit ActorsListed once."""

@@ -270,7 +270,7 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.AgentAnswered: agent_questions.answered,
     ev.StackSampled: native_code.sampled,
     ev.ForkedWaitsFound: forked_waits.found,
-    ev.WorkersLabelled: selection.labelled,
+    ev.FactsListed: selection.take_facts,
     ev.ActorsListed: barriers.actors_listed,
     ev.RayStateListed: waits.state_listed,
     ev.WorkersEnded: loss.workers_ended,

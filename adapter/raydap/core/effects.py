@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from raydap.core.events import ProcessInfo
+from raydap.core.process_info import ProcessInfo
 from raydap.core.settings import AttachSettings, LaunchSettings
 from raydap.protocol.types import ClientId, WorkerKey
 
@@ -166,8 +166,8 @@ class AskExitReason:
 
 
 @dataclass(frozen=True, slots=True)
-class AskLabels:
-    """Look up the labels of these workers in Ray. Answered by WorkersLabelled, with the labels that Ray has."""
+class AskFacts:
+    """Look up the facts about these workers in Ray. Answered by FactsListed, with the facts that Ray has."""
 
     workers: tuple[ProcessInfo, ...]
 
@@ -250,7 +250,7 @@ Effect = (
     | StartDiscovery
     | StopDiscovery
     | AskExitReason
-    | AskLabels
+    | AskFacts
     | AskActors
     | AskRayState
     | WatchAlive

@@ -69,7 +69,7 @@ class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown
     """debugpy's option of this name. None leaves it to debugpy."""
 
     @property
-    def needs_labels(self) -> bool:
+    def needs_facts(self) -> bool:
         """Whether the filters need Ray's lists of tasks and actors."""
         return self.job is not None or self.actor is not None or self.task is not None
 

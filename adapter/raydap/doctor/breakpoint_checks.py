@@ -108,8 +108,8 @@ def _of_its_jobs(processes: list[Process], path: str) -> list[Process]:
         folder = str(PurePosixPath(report.script).parent)
         beside = report.script != "" and path.startswith(folder.rstrip("/") + "/")
         if beside or _copy(report, path) is not None:
-            jobs.add(one.label.job)
-    return [process for process in processes if process[0].label.job in jobs] or processes
+            jobs.add(one.facts.job)
+    return [process for process in processes if process[0].facts.job in jobs] or processes
 
 
 def _copy(report: ProcessReport, path: str) -> FoundFile | None:
@@ -197,7 +197,7 @@ def _prepared(having: list[Process], name: str) -> str:
     if driver is None:
         return f"raydap run {name}"
     run = f"raydap run {PurePosixPath(driver[1].script).name}"
-    return f"ray job submit --working-dir . -- python -m {run}" if driver[0].label.submission else run
+    return f"ray job submit --working-dir . -- python -m {run}" if driver[0].facts.submission else run
 
 
 def _is_library(path: str) -> bool:

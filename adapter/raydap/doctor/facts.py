@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from raydap.cluster.dashboard.labels import Row
+from raydap.cluster.dashboard.ray_facts import Row
 from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
 from raydap.cluster.survey.node_reports import EnvironmentReport, NodeReport, ProcessReport
-from raydap.core.events import ProcessInfo, WorkerLabel
+from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.errors import Problem
 from raydap.hub.machine_status import SessionStatus
 from raydap.protocol.types import WorkerKey
@@ -42,10 +42,10 @@ class ListedWorker:
     """The process, which need not be paused."""
     paused: int = 0
     """The number of its threads that wait for a debugger."""
-    label: WorkerLabel = field(default_factory=WorkerLabel)
+    facts: RayFacts = field(default_factory=RayFacts)
 
     def __str__(self) -> str:
-        name = self.label.title or self.label.task or ("driver" if self.worker.worker_type == "DRIVER" else "worker")
+        name = self.facts.title or self.facts.task or ("driver" if self.worker.worker_type == "DRIVER" else "worker")
         return f"{name} (pid {self.worker.pid} on {self.worker.node})"
 
 
@@ -113,8 +113,8 @@ class Facts:
         for one in self.workers:
             report = self.process(one)
             if report is not None:
-                job = one.label.job or report.variables.get("RAY_JOB_ID", "")
-                yield replace(one, label=replace(one.label, job=job)), report
+                job = one.facts.job or report.variables.get("RAY_JOB_ID", "")
+                yield replace(one, facts=replace(one.facts, job=job)), report
 
     def process(self, one: ListedWorker) -> ProcessReport | None:
         """Return the report on a worker's process, None if the process was not inspected."""

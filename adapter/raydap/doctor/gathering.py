@@ -16,7 +16,7 @@ from typing import Any
 from raydap.bounded_wait import wait_for
 from raydap.cluster.dashboard import dashboard_address, ray_token
 from raydap.cluster.dashboard.dashboard_client import Dashboard, is_own
-from raydap.cluster.dashboard.labels import Row
+from raydap.cluster.dashboard.ray_facts import Row
 from raydap.cluster.legacy import legacy_breakpoints
 from raydap.cluster.machine.raylets import raylets
 from raydap.cluster.ray_process.ray_query import QueryFailed
@@ -89,12 +89,12 @@ def _unknown(facts: Facts, error: ProblemError, where: str) -> Facts:
 async def _ask_dashboard(facts: Facts, dashboard: Dashboard) -> Facts:
     """Return the facts with the answers of the dashboard. Raises ProblemError."""
     listed = await dashboard.listed()
-    labels = await dashboard.labels(listed)
+    by_worker = await dashboard.ray_facts(listed)
     version = await dashboard.version()
     actors, jobs, nodes = await dashboard.actors(), await dashboard.jobs(), await dashboard.nodes()
     session = str(version.get("session_name") or "")
     has_serve = any(str(actor.get("class_name")).startswith("ServeReplica") for actor in actors)
-    workers = [ListedWorker(one, paused, labels[one.key]) for one, paused in listed.items()]
+    workers = [ListedWorker(one, paused, by_worker[one.key]) for one, paused in listed.items()]
     known_jobs = {str(job.get("job_id")) for job in jobs}
     return replace(
         facts,
@@ -105,7 +105,7 @@ async def _ask_dashboard(facts: Facts, dashboard: Dashboard) -> Facts:
         nodes=nodes,
         ports=await _ray_ports(dashboard),
         local_nodes=frozenset(node_id for node_id, host in nodes.items() if is_local_address(host)),
-        workers=tuple(one for one in workers if not is_own(one.label) and not _is_rays(one, known_jobs)),
+        workers=tuple(one for one in workers if not is_own(one.facts) and not _is_rays(one, known_jobs)),
         actors=tuple(actor for actor in actors if actor.get("class_name") not in _RAYS_ACTORS),
         jobs=tuple(jobs),
         deployments=await _deployments(dashboard) if has_serve else {},
@@ -119,8 +119,8 @@ def _is_rays(one: ListedWorker, jobs: Collection[str]) -> bool:
     driver of jobs that it does not list.
     """
     if one.worker.worker_type == "DRIVER":
-        return bool(jobs) and one.label.job not in jobs
-    return one.label.actor in _RAYS_ACTORS
+        return bool(jobs) and one.facts.job not in jobs
+    return one.facts.actor in _RAYS_ACTORS
 
 
 async def _ask_nodes(facts: Facts, environ: Mapping[str, str], through_ray: bool, progress: Progress) -> Facts:

@@ -14,7 +14,7 @@ Health checks of Ray itself and of Ray Train do not fail, because threads that k
 
 from collections.abc import Iterator
 
-from raydap.cluster.dashboard.labels import Row
+from raydap.cluster.dashboard.ray_facts import Row
 from raydap.doctor.facts import Facts, ListedWorker, names
 from raydap.doctor.finding import Finding, note, ok, warning
 from raydap.doctor.variable_checks import settings
@@ -51,7 +51,7 @@ def _serve(facts: Facts) -> Iterator[Finding]:
     """
     replicas = [str(actor.get("class_name")) for actor in facts.actors]
     running = sorted({name.removeprefix(_SERVE_REPLICA) for name in replicas if name.startswith(_SERVE_REPLICA)})
-    paused = {one.label.actor.removeprefix(_SERVE_REPLICA) for one in facts.paused()}
+    paused = {one.facts.actor.removeprefix(_SERVE_REPLICA) for one in facts.paused()}
     probes_off = (_SERVE_PROBES, "0") in settings(facts) or _version(facts.ray_version) < _SERVE_FIRST_WITH_PROBES
     for name in running:
         limit = _seconds(facts.deployments.get(name, {}), "health_check_timeout_s", 30.0)
@@ -72,11 +72,11 @@ def _torch(facts: Facts) -> Iterator[Finding]:
     jobs: dict[str, list[tuple[ListedWorker, bool]]] = {}
     for one, report in facts.processes():
         if "torch" in report.libraries and one.worker.worker_type == "WORKER":
-            jobs.setdefault(one.label.job, []).append((one, "nccl" in report.libraries))
+            jobs.setdefault(one.facts.job, []).append((one, "nccl" in report.libraries))
     for job, members in jobs.items():
         if len(members) < 2:
             continue
-        in_train = any(one.label.actor == _TRAIN_WORKER for one, _ in members)
+        in_train = any(one.facts.actor == _TRAIN_WORKER for one, _ in members)
         has_nccl = any(nccl for _, nccl in members)
         limit = "30 minutes" if in_train or not has_nccl else "10 minutes (NCCL) or 30 (gloo)"
         what = f"{names(one for one, _ in members)} have loaded torch. If they are a process group, workers that wait "
@@ -91,7 +91,7 @@ def _torch(facts: Facts) -> Iterator[Finding]:
 
 
 def _rllib(facts: Facts) -> Iterator[Finding]:
-    runners = [one for one in facts.workers if one.label.actor in _ENV_RUNNERS]
+    runners = [one for one in facts.workers if one.facts.actor in _ENV_RUNNERS]
     if runners:
         what = f"RLlib drops the samples of {names(runners)} if they take longer than sample_timeout_s (default: 60)."
         why = "They do while one of them is stopped, with algorithms that alternate sampling and updates, such as PPO."

@@ -110,7 +110,7 @@ def settings(facts: Facts) -> dict[tuple[str, str], list[str]]:
         for item in variables.items() - inherited.items():
             found.setdefault(item, []).append(f"actor {actor.get('class_name')}")
     for one, process in facts.processes():
-        inherited = {**of_jobs.get(one.label.job, {}), **of_actors.get(one.worker.pid, {})}
+        inherited = {**of_jobs.get(one.facts.job, {}), **of_actors.get(one.worker.pid, {})}
         for name, value in sorted(process.variables.items() - facts.reports[one.worker.node_id].variables.items()):
             if name not in inherited:
                 found.setdefault((name, value), []).append(str(one))

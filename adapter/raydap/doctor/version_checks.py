@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from raydap.cluster.dashboard.labels import Row
+from raydap.cluster.dashboard.ray_facts import Row
 from raydap.cluster.jobs.job_list import has_ended
 from raydap.doctor.facts import Facts, names
 from raydap.doctor.finding import Finding, error, note, ok, warning

@@ -15,7 +15,7 @@ from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.local_clusters import LocalCluster
 from raydap.cluster.dashboard.rest import Rest
 from raydap.cluster.ray_process import ray_query
-from raydap.core.events import ProcessInfo
+from raydap.core.process_info import ProcessInfo
 from raydap.errors import ProblemError
 from raydap.hub import connection_file
 from raydap.hub.connection_file import ConnectionInfo
@@ -182,7 +182,7 @@ async def _asked(status: ClusterStatus, environ: Mapping[str, str]) -> ClusterSt
         jobs = None
         with suppress(ProblemError):
             jobs = await local_clusters.running_jobs(rest)
-            names = {key: label.task for key, label in (await dashboard.labels(paused)).items()} if paused else {}
+            names = {key: facts.task for key, facts in (await dashboard.ray_facts(paused)).items()} if paused else {}
         rows = [
             PausedStatus(one.key, names.get(one.key, ""), one.pid, one.node, one.port, stuck[one.key]) for one in paused
         ]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from raydap.client.dap_connection import SessionError
 from raydap.cluster.dashboard.dashboard_address import resolve
 from raydap.cluster.dashboard.dashboard_client import Dashboard
-from raydap.cluster.dashboard.labels import Row
 from raydap.cluster.dashboard.polls import PROCESS_POLLS, Poll
+from raydap.cluster.dashboard.ray_facts import Row
 from raydap.cluster.jobs.job_list import has_ended
 from raydap.errors import ProblemError
 

@@ -132,7 +132,7 @@ class KnownWorkers:
 
     def labels(self, keys: Iterable[str]) -> str:
         """Return a short name for many workers, such as `Trainer{0-5,7}`."""
-        return folding.label(self._member(self.entries[key]) for key in keys if key in self.entries)
+        return folding.group_name(self._member(self.entries[key]) for key in keys if key in self.entries)
 
     def jobs_of(self, job: str | None, pid: int | None) -> set[str]:
         """Return the ids of the watched jobs.
@@ -185,5 +185,5 @@ def label_of(member: Member | None) -> str:
     entry = member.entry
     if entry.actor and not member.is_alone and member.rank is None:
         return f"{entry.actor} {entry.pid}"
-    name = folding.label([member])
+    name = folding.group_name([member])
     return name if entry.actor or entry.type != "worker" else f"{name} {entry.pid}"

@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable, Collection
 
 from raydap.cluster.dashboard.dashboard_client import Dashboard
-from raydap.cluster.dashboard.labels import Row
 from raydap.cluster.dashboard.polls import PROCESS_POLLS, Poll
+from raydap.cluster.dashboard.ray_facts import Row
 from raydap.errors import ProblemError
 from raydap.report.records import TimelineSpan
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from raydap import __version__
-from raydap.core.events import ProcessInfo
+from raydap.core.process_info import ProcessInfo
 from raydap.protocol.types import WorkerKey
 from raydap.transport import unix
 

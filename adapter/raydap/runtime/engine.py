@@ -381,7 +381,7 @@ _PERFORM: dict[type, Callable[[Engine, Any], None]] = {
     effects.HangUp: Engine._hang_up,
     effects.StartDiscovery: Engine._start_discovery,
     effects.StopDiscovery: Engine._stop_discovery,
-    effects.AskLabels: lambda engine, effect: engine._ask_source(lambda source: source.look_up_labels(effect.workers)),
+    effects.AskFacts: lambda engine, effect: engine._ask_source(lambda source: source.look_up_facts(effect.workers)),
     effects.AskActors: lambda engine, _: engine._ask_source(lambda source: source.list_actors()),
     effects.AskRayState: lambda engine, effect: engine._ask_source(
         lambda source: source.list_unfinished_work(effect.number, effect.delay_s)

@@ -14,7 +14,7 @@ from raydap.cluster.machine.outside_looks import PY_SPY_TIMEOUT_S
 from raydap.cluster.relay.relay_client import ClusterAccess, RelayClient, RelayFailed
 from raydap.cluster.survey import py_spy
 from raydap.core.effects import DialWorker, FindForkedWaits
-from raydap.core.events import ForkedWaits, ProcessInfo
+from raydap.core.process_info import ForkedWaits, ProcessInfo
 from raydap.inworker import calls
 from raydap.runtime import agent_connections
 from raydap.tcp_sockets import is_local_address

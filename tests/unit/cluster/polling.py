@@ -5,12 +5,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from raydap.cluster.ray_cluster import RayCluster, Timing
-from raydap.core.events import (
-    Event,
-    JobsListed,
-    NodesAlive,
-    ProcessInfo,
-)
+from raydap.core.events import Event, JobsListed, NodesAlive
+from raydap.core.process_info import ProcessInfo
 from raydap.core.settings import AttachSettings
 from raydap.protocol.types import WorkerKey
 from unit.cluster.fake_dashboard import FakeDashboard

@@ -14,7 +14,7 @@ from raydap.cluster.agent_injection import AgentInjection
 from raydap.cluster.injection import gdb_injection, injection_script, remote_exec
 from raydap.cluster.injection.gdb_injection import InjectionFailed
 from raydap.core.effects import InjectAgent
-from raydap.core.events import ProcessInfo
+from raydap.core.process_info import ProcessInfo
 from raydap.protocol.types import WorkerKey
 
 

@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from raydap.cluster.ray_cluster import RayCluster
-from raydap.core.events import Event, NodesAlive, ProcessInfo, WorkerLabel, WorkersAlive
+from raydap.core.events import Event, NodesAlive, WorkersAlive
+from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.core.settings import AttachSettings
 from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.types import WorkerKey
 from support import virtual_time
 
-WORKERS = {ProcessInfo(WorkerKey("w1"), "10.0.0.7", 0): WorkerLabel(task="train")}
+WORKERS = {ProcessInfo(WorkerKey("w1"), "10.0.0.7", 0): RayFacts(task="train")}
 DOWN = ProblemError(Problem(Code.DASHBOARD_UNREACHABLE, "The dashboard does not answer."))
 ONE, TWO = {"n1": "10.0.0.1"}, {"n1": "10.0.0.1", "n2": "10.0.0.2"}
 

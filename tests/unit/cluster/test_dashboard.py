@@ -11,7 +11,7 @@ from aiohttp import web
 
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.rest import Rest
-from raydap.core.events import ProcessInfo, WorkerLabel
+from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.types import WorkerKey
 from unit.cluster.fake_dashboard import WORKER, FakeDashboard, listing, text
@@ -278,8 +278,8 @@ def test_labels_join_tasks_actors_and_jobs() -> None:
     )
     fake.answers["/api/v0/actors"] = listing([{"actor_id": "a1", "class_name": "Act", "name": "bob"}])
     fake.answers["/api/jobs/"] = [{"job_id": "01000000", "submission_id": "raysubmit_x"}]
-    labels = ask(fake, lambda dashboard: dashboard.labels([PAUSED]))
-    assert labels == {PAUSED.key: WorkerLabel("Act.step", "Act", "bob", "01000000", "raysubmit_x", "bob")}
+    labels = ask(fake, lambda dashboard: dashboard.ray_facts([PAUSED]))
+    assert labels == {PAUSED.key: RayFacts("Act.step", "Act", "bob", "01000000", "raysubmit_x", "bob")}
     tasks = next(request for request in fake.requests if request.path == "/api/v0/tasks")
     assert (tasks.query["filter_keys"], tasks.query["filter_values"]) == ("state", "RUNNING")
 
@@ -287,7 +287,7 @@ def test_labels_join_tasks_actors_and_jobs() -> None:
 def test_labels_do_without_the_jobs_api() -> None:
     fake = FakeDashboard()
     fake.answers["/api/jobs/"] = text(500, "boom")
-    assert ask(fake, lambda dashboard: dashboard.labels([PAUSED])) == {PAUSED.key: WorkerLabel()}
+    assert ask(fake, lambda dashboard: dashboard.ray_facts([PAUSED])) == {PAUSED.key: RayFacts()}
 
 
 def test_passwords_in_the_url_are_not_shown() -> None:

@@ -10,19 +10,8 @@ from aiohttp import web
 from raydap.cluster.dashboard.dashboard_client import Dashboard, ExitReason
 from raydap.cluster.dashboard.exit_reasons import ExitReasons
 from raydap.cluster.dashboard.polls import Polls
-from raydap.core.events import (
-    DiscoveryReady,
-    EndedJob,
-    EndedWorker,
-    Event,
-    JobsEnded,
-    JobsListed,
-    NodesAlive,
-    ProcessInfo,
-    WorkerLabel,
-    WorkersEnded,
-    WorkersLabelled,
-)
+from raydap.core.events import DiscoveryReady, Event, FactsListed, JobsEnded, JobsListed, NodesAlive, WorkersEnded
+from raydap.core.process_info import EndedJob, EndedWorker, ProcessInfo, RayFacts
 from raydap.core.settings import AttachSettings
 from raydap.protocol.types import WorkerKey
 from unit.cluster.fake_dashboard import FakeDashboard, listing, text
@@ -126,13 +115,13 @@ def test_rows_that_are_odd_cost_one_lookup_only(caplog: pytest.LogCaptureFixture
 
     async def script(fake: FakeDashboard) -> None:
         task = {"worker_id": PAUSED.key, "func_or_class_name": "f", "job_id": "01"}
-        label = Dashboard.labels
+        ray_facts = Dashboard.ray_facts
         failures = [TypeError("odd")]
 
-        async def labels(dashboard: Dashboard, workers: Iterable[ProcessInfo]) -> dict[WorkerKey, WorkerLabel]:
+        async def slow_facts(dashboard: Dashboard, workers: Iterable[ProcessInfo]) -> dict[WorkerKey, RayFacts]:
             if failures:
                 raise failures.pop()
-            return await label(dashboard, workers)
+            return await ray_facts(dashboard, workers)
 
         async def exit_reasons(_: Dashboard) -> dict[WorkerKey, ExitReason]:
             if failures:
@@ -143,9 +132,9 @@ def test_rows_that_are_odd_cost_one_lookup_only(caplog: pytest.LogCaptureFixture
         async with Polling(AttachSettings(dashboard=fake.url)) as polling:
             await polling.next(DiscoveryReady)
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(Dashboard, "labels", labels)
-                await polling.source.look_up_labels((PAUSED,))
-                assert polling.of(WorkersLabelled) == [WorkersLabelled({PAUSED.key: WorkerLabel("f", job="01")})]
+                patch.setattr(Dashboard, "ray_facts", slow_facts)
+                await polling.source.look_up_facts((PAUSED,))
+                assert polling.of(FactsListed) == [FactsListed({PAUSED.key: RayFacts("f", job="01")})]
                 failures.append(TypeError("odd"))
                 patch.setattr(Dashboard, "exit_reasons", exit_reasons)
                 await polling.source.look_up_exit_reason(PAUSED)

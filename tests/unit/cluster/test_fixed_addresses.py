@@ -3,7 +3,8 @@
 import asyncio
 
 from raydap.cluster.source import FixedAddresses
-from raydap.core.events import DiscoveryReady, Event, ProcessInfo, WorkersAlive, WorkersPaused
+from raydap.core.events import DiscoveryReady, Event, WorkersAlive, WorkersPaused
+from raydap.core.process_info import ProcessInfo
 from raydap.protocol.types import WorkerKey
 
 
@@ -18,7 +19,7 @@ def workers(*addresses: str) -> tuple[ProcessInfo, ...]:
         ready, paused = events
         assert ready == DiscoveryReady("the given workers")
         assert isinstance(paused, WorkersPaused)
-        await source.look_up_labels(paused.workers)
+        await source.look_up_facts(paused.workers)
         await source.look_up_exit_reason(paused.workers[0])
         assert await source.cluster_access() is None
         assert events == [ready, paused], "nothing is known of them"

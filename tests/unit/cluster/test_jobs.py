@@ -5,7 +5,8 @@ from typing import Any
 
 from raydap.cluster.dashboard.polls import Polls
 from raydap.cluster.jobs.job_list import PAUSES_S, Jobs
-from raydap.core.events import EndedJob, JobsEnded, JobsListed
+from raydap.core.events import JobsEnded, JobsListed
+from raydap.core.process_info import EndedJob
 from raydap.errors import Code, Problem, ProblemError
 
 DRIVER = {"type": "DRIVER", "job_id": "01000000", "submission_id": None, "entrypoint": "python -u a/train.py --lr 1"}

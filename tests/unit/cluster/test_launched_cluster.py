@@ -9,11 +9,7 @@ import pytest
 from raydap.cluster import ray_cluster
 from raydap.cluster.dashboard import dashboard_address
 from raydap.cluster.dashboard.dashboard_address import DashboardLocation
-from raydap.core.events import (
-    DiscoveryFailed,
-    DiscoveryReady,
-    WorkersPaused,
-)
+from raydap.core.events import DiscoveryFailed, DiscoveryReady, WorkersPaused
 from raydap.core.settings import AttachSettings, LaunchSettings
 from raydap.errors import Code, Problem, ProblemError
 from unit.cluster.fake_dashboard import WORKER, FakeDashboard, listing

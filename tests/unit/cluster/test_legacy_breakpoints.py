@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from raydap.cluster.legacy import legacy_breakpoints
-from raydap.core.events import ProcessInfo
+from raydap.core.process_info import ProcessInfo
 from raydap.protocol.types import WorkerKey
 
 WORKERS = {WorkerKey("ab"): ProcessInfo(WorkerKey("ab"), "10.0.0.7", 0, 4711, "10.0.0.7", "n1")}

@@ -14,7 +14,7 @@ from local_cluster import Child
 from raydap.analysis.thread_stacks import Stacks
 from raydap.cluster.survey import py_spy
 from raydap.cluster.survey.py_spy import PySpyFailed
-from raydap.core.events import ProcessInfo
+from raydap.core.process_info import ProcessInfo
 from raydap.protocol.types import WorkerKey
 
 PROGRAM = """\

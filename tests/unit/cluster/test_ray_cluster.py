@@ -16,13 +16,13 @@ from raydap.core.events import (
     AgentsExpected,
     DiscoveryFailed,
     DiscoveryReady,
+    FactsListed,
     JobsListed,
     NodesAlive,
-    WorkerLabel,
     WorkersAlive,
-    WorkersLabelled,
     WorkersPaused,
 )
+from raydap.core.process_info import RayFacts
 from raydap.core.settings import AttachSettings, LaunchSettings
 from raydap.errors import Code, Problem, ProblemError
 from unit.cluster.fake_dashboard import WORKER, FakeDashboard, listing, text
@@ -169,10 +169,10 @@ def test_labels_are_reported_when_they_come_and_when_they_change() -> None:
         fake.answers["/api/v0/tasks"] = tasks
         async with Polling(AttachSettings(dashboard=fake.url)) as polling:
             await polling.next(DiscoveryReady)
-            await polling.source.look_up_labels((PAUSED,))
-            assert polling.of(WorkersLabelled) == [
-                WorkersLabelled({PAUSED.key: WorkerLabel("before", job="01")}),
-                WorkersLabelled({PAUSED.key: WorkerLabel("now", job="01")}),
+            await polling.source.look_up_facts((PAUSED,))
+            assert polling.of(FactsListed) == [
+                FactsListed({PAUSED.key: RayFacts("before", job="01")}),
+                FactsListed({PAUSED.key: RayFacts("now", job="01")}),
             ]
 
     run(script)
@@ -183,8 +183,8 @@ def test_labels_of_a_sick_dashboard_are_no_error() -> None:
         fake.answers["/api/v0/tasks"] = text(500, "boom")
         async with Polling(AttachSettings(dashboard=fake.url)) as polling:
             await polling.next(DiscoveryReady)
-            await polling.source.look_up_labels((PAUSED,))
-            assert polling.of(WorkersLabelled) == []
+            await polling.source.look_up_facts((PAUSED,))
+            assert polling.of(FactsListed) == []
 
     run(script)
 
@@ -288,6 +288,6 @@ def test_all_workers_are_requested_only_while_a_client_watches() -> None:
             await polling.next(WorkersAlive, seen)
             watch.cancel()
             await asyncio.gather(watch, return_exceptions=True)
-            assert polling.of(WorkersAlive)[0] == WorkersAlive({replace(PAUSED, port=0): WorkerLabel()})
+            assert polling.of(WorkersAlive)[0] == WorkersAlive({replace(PAUSED, port=0): RayFacts()})
 
     run(script)

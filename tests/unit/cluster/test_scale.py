@@ -145,7 +145,7 @@ def watch(monkeypatch: pytest.MonkeyPatch, cluster: LargeCluster, seconds: float
             await asyncio.sleep(60.0)
             cluster.busy_after[asyncio.get_running_loop().time()] = cluster.busy_s
             paused = next(event.workers for event in events if isinstance(event, WorkersPaused))
-            works.append(asyncio.ensure_future(source.look_up_labels(paused)))
+            works.append(asyncio.ensure_future(source.look_up_facts(paused)))
             works.append(asyncio.ensure_future(source.look_up_exit_reason(paused[0])))
         for each in works:
             each.cancel()

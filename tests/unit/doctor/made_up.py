@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from raydap.cluster.survey.node_reports import DebugPortPeer, EnvironmentReport, NodeReport, PortReport, ProcessReport
-from raydap.core.events import ProcessInfo, WorkerLabel
+from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.doctor.facts import Facts, ListedWorker, Versions
 from raydap.doctor.finding import Finding
 from raydap.protocol.types import WorkerKey
@@ -51,7 +51,7 @@ def member(
     paused: int = 0,
     node_id: str = "n1",
     worker_type: Literal["WORKER", "DRIVER"] = "WORKER",
-    label: WorkerLabel | None = None,
+    label: RayFacts | None = None,
     peers: tuple[DebugPortPeer, ...] = (),
     listens: bool = True,
     **report: Any,
@@ -60,7 +60,7 @@ def member(
     pid = int(key[1:])
     host = f"10.0.0.{node_id[1:]}"
     worker = ProcessInfo(WorkerKey(key), host, port, pid, host, node_id, worker_type)
-    label = label or WorkerLabel(task=key, job="01")
+    label = label or RayFacts(task=key, job="01")
     known = {"visible": True, "python": PYTHON, "port": PortReport(listens, peers) if port else None, **report}
     return ListedWorker(worker, paused, label), ProcessReport(**known)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from raydap.cluster.survey.node_reports import DebugPortPeer, FoundFile
-from raydap.core.events import WorkerLabel
+from raydap.core.process_info import RayFacts
 from raydap.doctor import breakpoint_checks
 from raydap.doctor.facts import Facts, SourceBreakpoint
 from raydap.doctor.finding import Finding
@@ -137,7 +137,7 @@ def test_workers_without_debugger_and_agent_do_not_stop() -> None:
     [("", "raydap run main.py"), ("raysubmit_1", "ray job submit --working-dir . -- python -m raydap run main.py")],
 )
 def test_the_program_is_that_of_the_driver(submission: str, command: str) -> None:
-    label = WorkerLabel(job="01", submission=submission)
+    label = RayFacts(job="01", submission=submission)
     script = "/home/me/project/main.py"
     (told,) = found(having("w1", (PATH, True), agent=False, worker_type="DRIVER", script=script, label=label))
     assert told.what_to_do == command
@@ -146,9 +146,9 @@ def test_the_program_is_that_of_the_driver(submission: str, command: str) -> Non
 def test_only_jobs_that_have_the_file_are_looked_at() -> None:
     """The path exists for every worker of the machine."""
     driver = having(
-        "w1", (PATH, True), worker_type="DRIVER", script="/home/me/project/main.py", label=WorkerLabel(job="01")
+        "w1", (PATH, True), worker_type="DRIVER", script="/home/me/project/main.py", label=RayFacts(job="01")
     )
-    other = having("w2", (PATH, True), agent=False, label=WorkerLabel(job="02"))
+    other = having("w2", (PATH, True), agent=False, label=RayFacts(job="02"))
     assert found(driver, other) == []
     # Without a driver that has the script, the file may belong to any job.
     assert len(found(other)) == 1

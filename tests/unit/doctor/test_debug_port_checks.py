@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from raydap.cluster.survey.node_reports import DebugPortPeer
-from raydap.core.events import ForkedWait, ForkedWaits
+from raydap.core.process_info import ForkedWait, ForkedWaits
 from raydap.core.workers import forked_waits
 from raydap.doctor import debug_port_checks
 from raydap.hub.machine_status import SessionStatus

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from raydap.core.events import WorkerLabel
+from raydap.core.process_info import RayFacts
 from raydap.doctor import timeout_checks
 from unit.doctor.made_up import HEALTHY, Member, faults, member, with_members, with_node
 
@@ -22,7 +22,7 @@ def test_a_replica_of_serve_is_ended() -> None:
     (found,) = faults(timeout_checks.timeouts, facts)
     assert (found.severity, found.subject) == ("note", "app:Model")
     assert "after three health checks of 20 s if it defines check_health, and after about 18 minutes" in found.what
-    stopped = member("w1", paused=1, label=WorkerLabel(actor="ServeReplica:app:Model"))
+    stopped = member("w1", paused=1, label=RayFacts(actor="ServeReplica:app:Model"))
     (found,) = faults(timeout_checks.timeouts, with_members(stopped, facts=facts, actors=facts.actors))
     assert found.severity == "warning"
 
@@ -56,7 +56,7 @@ def test_a_group_of_torch_fails_when_one_is_stopped() -> None:
 
 
 def test_ray_train_has_its_own_way_to_raise_it() -> None:
-    label = WorkerLabel(actor="RayTrainWorker", job="01")
+    label = RayFacts(actor="RayTrainWorker", job="01")
     facts = with_members(with_torch("w1", "nccl", label=label), with_torch("w2", "nccl", label=label))
     (found,) = faults(timeout_checks.timeouts, facts)
     assert "TorchConfig(timeout_s=" in found.what_to_do
@@ -64,12 +64,12 @@ def test_ray_train_has_its_own_way_to_raise_it() -> None:
 
 
 def test_processes_of_different_jobs_are_no_group() -> None:
-    members = [with_torch(f"w{number}", label=WorkerLabel(job=f"0{number}")) for number in (1, 2)]
+    members = [with_torch(f"w{number}", label=RayFacts(job=f"0{number}")) for number in (1, 2)]
     assert faults(timeout_checks.timeouts, with_members(*members)) == []
 
 
 def test_rllib_drops_samples() -> None:
-    runner = member("w1", label=WorkerLabel(actor="SingleAgentEnvRunner"))
+    runner = member("w1", label=RayFacts(actor="SingleAgentEnvRunner"))
     (found,) = faults(timeout_checks.timeouts, with_members(runner))
     assert found.severity == "note"
     assert "sample_timeout_s" in found.what_to_do

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
-from raydap.core.events import WorkerLabel
+from raydap.core.process_info import RayFacts
 from raydap.doctor import variable_checks
 from raydap.protocol.types import WorkerKey
 from unit.doctor.made_up import HEALTHY, faults, member, with_members, with_node
@@ -81,7 +81,7 @@ def test_a_variable_from_the_job_is_reported_for_the_job() -> None:
 
 def test_an_idle_worker_says_itself_whose_it_is() -> None:
     job = {"job_id": "01", "status": "RUNNING", "runtime_env": {"env_vars": {"RAY_DEBGU": "1"}}}
-    idle = member("w1", label=WorkerLabel(), variables={"RAY_DEBGU": "", "RAY_JOB_ID": "01"})
+    idle = member("w1", label=RayFacts(), variables={"RAY_DEBGU": "", "RAY_JOB_ID": "01"})
     assert variable_checks.settings(with_members(idle, jobs=(job,)))["RAY_DEBGU", "1"] == ["job 01"]
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import raydap
-from raydap.core.events import AgentCalled, AgentFound, AgentsEnded, AgentsSearched, Event, ProcessInfo
+from raydap.core.events import AgentCalled, AgentFound, AgentsEnded, AgentsSearched, Event
+from raydap.core.process_info import ProcessInfo
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import agent_connections, agents
 from raydap.runtime.agents import Agents

@@ -12,7 +12,7 @@ from raydap.cluster.machine import outside_looks
 from raydap.cluster.relay.relay_client import RelayFailed
 from raydap.cluster.survey import py_spy
 from raydap.core.effects import DialWorker, FindForkedWaits
-from raydap.core.events import ForkedWaits, ProcessInfo
+from raydap.core.process_info import ForkedWaits, ProcessInfo
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import worker_dialer
 from raydap.runtime.worker_dialer import DIRECT_BEFORE_RELAY_TIMEOUT_S, DIRECT_TIMEOUT_S, WorkerDialer

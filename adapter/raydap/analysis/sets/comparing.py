@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from raydap.analysis.sets.compared_value import Summary
 from raydap.analysis.sets.differences import difference
-from raydap.analysis.sets.folding import Holder, label, running_of, smallest_first, statistics_of, threads_of
+from raydap.analysis.sets.folding import Holder, group_name, running_of, smallest_first, statistics_of, threads_of
 from raydap.inworker.array_text import array_text as text_of_array
 from raydap.presentation.numbers import number
 from raydap.protocol.types import Handle
@@ -47,7 +47,7 @@ def share(answers: Iterable[Compared]) -> Share:
     """Return the threads and the running workers that gave these answers."""
     holders = [each.holder for each in answers]
     return Share(
-        members=threads_of(holders), running=running_of(holders), label=label(holder.member for holder in holders)
+        members=threads_of(holders), running=running_of(holders), label=group_name(holder.member for holder in holders)
     )
 
 

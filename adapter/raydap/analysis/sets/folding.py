@@ -57,7 +57,7 @@ def running_of(holders: Iterable[Holder]) -> tuple[str, ...] | UnsetType:
     return tuple(holder.key for holder in holders if holder.thread is None) or UNSET
 
 
-def label(members: Iterable[Member]) -> str:
+def group_name(members: Iterable[Member]) -> str:
     """Return a short name for workers, such as `Trainer{0-5,7}, prepare (3)`."""
     ranks: dict[str, set[int]] = {}
     counts: dict[str, set[str]] = {}
@@ -98,7 +98,7 @@ def groups(answers: Iterable[tuple[Answer, Holder]]) -> tuple[EvaluationGroup, .
     for answer, holder in answers:
         found.setdefault(answer, []).append(holder)
     ordered = sorted(
-        ((len(holders), label(holder.member for holder in holders), answer) for answer, holders in found.items()),
+        ((len(holders), group_name(holder.member for holder in holders), answer) for answer, holders in found.items()),
         key=lambda each: smallest_first(*each[:2]),
     )
     return tuple(

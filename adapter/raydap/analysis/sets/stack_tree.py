@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from raydap.analysis.sets.folding import Holder, label, smallest_first
+from raydap.analysis.sets.folding import Holder, group_name, smallest_first
 from raydap.protocol.stack_messages import (
     CodeLocation,
     FoldedVariable,
@@ -120,7 +120,7 @@ class StackTree:
                     of=len(actors),
                     members=_threads(left, max_members),
                     running=_running(left, max_members),
-                    label=label(holder.member for holder in left),
+                    label=group_name(holder.member for holder in left),
                 )
 
 
@@ -134,7 +134,7 @@ class _Named(NamedTuple):
 
 
 def _named(holders: Collection[Holder], max_members: int) -> _Named:
-    text = label(holder.member for holder in holders)
+    text = group_name(holder.member for holder in holders)
     return _Named(len(holders), _threads(holders, max_members), _running(holders, max_members), text)
 
 
@@ -170,7 +170,7 @@ def _folded(variable: str, values: dict[tuple[str, str], list[Holder]], max_memb
 
     A few groups are enough to see which workers differ: among many different values, each is as rare as the others.
     """
-    named = [(len(holders), label(holder.member for holder in holders), each) for each, holders in values.items()]
+    named = [(len(holders), group_name(holder.member for holder in holders), each) for each, holders in values.items()]
     largest = sorted(named, key=lambda group: smallest_first(*group[:2]))[-MAX_GROUPS:]
     groups = [
         ValueGroup(

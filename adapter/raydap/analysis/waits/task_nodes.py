@@ -162,7 +162,7 @@ class TaskNodes:
         process = self._processes.get(task.worker)
         queued = self._queued[task.actor]
         others = "" if queued == 1 else f", {queued} calls wait"
-        name = task.name.rpartition(".")[0] if process is None else folding.label([process.member])
+        name = task.name.rpartition(".")[0] if process is None else folding.group_name([process.member])
         methods = ", ".join(sorted({each.name.rpartition(".")[2] for each in running})[:3])
         if running:
             node.text = f"queued: {name} is busy with {methods}{others}"

@@ -45,12 +45,12 @@ def _name(nodes: Sequence[GraphNode]) -> str:
         return first.label if len(nodes) == 1 else f"{first.label} ({len(nodes)})"
     entry = members[0].entry
     if first.label.startswith("thread "):
-        return f"{folding.label(members)} {first.label}"
+        return f"{folding.group_name(members)} {first.label}"
     if entry.type == "driver" or not first.label:
-        return folding.label(members)
+        return folding.group_name(members)
     method = first.label.rpartition(".")[2]
     if entry.actor:
-        return f"{folding.label(members)}.{method}"
+        return f"{folding.group_name(members)}.{method}"
     # Ray reports the name of a task before the label of its worker.
     return first.label if len(nodes) == 1 else f"{first.label} ({len(nodes)})"
 

@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from raydap.cluster.dashboard.labels import Row, label, milliseconds
+from raydap.cluster.dashboard.ray_facts import Row, facts_by_worker, milliseconds
 from raydap.cluster.dashboard.rest import MAX_ANSWER, AnswerTooLong, Params, Rest, not_a_dashboard
-from raydap.core.events import ProcessInfo, WorkerLabel
+from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.types import WorkerKey
 
@@ -114,16 +114,16 @@ class Dashboard:
         rows = await self._on_living_nodes(await self._rows("workers", _PAUSED, "raydap may miss some paused workers"))
         return tuple(worker for worker in map(_paused, rows) if worker is not None)
 
-    async def alive(self) -> dict[ProcessInfo, WorkerLabel]:
-        """Return live workers and drivers except raydap's own, with their labels.
+    async def alive(self) -> dict[ProcessInfo, RayFacts]:
+        """Return live workers and drivers except raydap's own, with their facts.
 
         At most 10,000 are returned. Their `port` is 0.
         """
         rows = await self._on_living_nodes(await self._rows("workers", _ALIVE, _SOME_WORKERS))
         processes = [row for row in rows if row.get("worker_type") in ("WORKER", "DRIVER")]
         workers = [worker for row in processes if (worker := _worker(row, port=0)) is not None]
-        labels = await self.labels(workers)
-        return {worker: labels[worker.key] for worker in workers if not is_own(labels[worker.key])}
+        facts = await self.ray_facts(workers)
+        return {worker: facts[worker.key] for worker in workers if not is_own(facts[worker.key])}
 
     async def listed(self) -> dict[ProcessInfo, int]:
         """Return live workers and drivers, with the number of their threads that wait for a debugger.
@@ -168,10 +168,10 @@ class Dashboard:
             for row in rows
         }
 
-    async def labels(self, workers: Iterable[ProcessInfo]) -> dict[WorkerKey, WorkerLabel]:
+    async def ray_facts(self, workers: Iterable[ProcessInfo]) -> dict[WorkerKey, RayFacts]:
         """Return the labels of these workers, as labels.label makes them."""
         tasks = await self._rows("tasks", _RUNNING, _SOME_TASKS)
-        return label(workers, tasks, await self.actors(), await self.jobs())
+        return facts_by_worker(workers, tasks, await self.actors(), await self.jobs())
 
     async def actors(self) -> list[Row]:
         """Return the rows of all actors that are not dead (ray/util/state/common.py, ActorState)."""
@@ -333,6 +333,6 @@ _OWN_ACTORS = ("RaydapRelay", "RaydapSurvey")
 _OWN_DRIVER = "driver raydap_process.py"
 
 
-def is_own(label: WorkerLabel) -> bool:
+def is_own(facts: RayFacts) -> bool:
     """Return whether this is a process of raydap: an actor on a node, or the driver that starts such actors."""
-    return label.actor in _OWN_ACTORS or label.task == _OWN_DRIVER
+    return facts.actor in _OWN_ACTORS or facts.task == _OWN_DRIVER

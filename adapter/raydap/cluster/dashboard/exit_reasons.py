@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable
 
 from raydap.cluster.dashboard.dashboard_client import ExitReason
 from raydap.cluster.dashboard.polls import Poll, Polls
-from raydap.core.events import EndedWorker, ProcessInfo, WorkersEnded
+from raydap.core.events import WorkersEnded
+from raydap.core.process_info import EndedWorker, ProcessInfo
 from raydap.protocol.types import WorkerKey
 
 Ask = Callable[[], Awaitable[dict[WorkerKey, ExitReason]]]

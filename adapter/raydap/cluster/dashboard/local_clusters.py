@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from raydap.cluster.dashboard.labels import is_own_job, program
+from raydap.cluster.dashboard.ray_facts import is_own_job, program
 from raydap.cluster.dashboard.rest import Rest
 from raydap.errors import Code, Problem, ProblemError
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from raydap.analysis.ray_state import RayActor, RayGroup, RayState, RayTask, Resources
 from raydap.cluster.dashboard.dashboard_client import Dashboard
-from raydap.cluster.dashboard.labels import Row
+from raydap.cluster.dashboard.ray_facts import Row
 from raydap.errors import ProblemError
 from raydap.protocol.types import WorkerKey
 

@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from raydap.cluster.dashboard.labels import Row, is_own_job, milliseconds, program
 from raydap.cluster.dashboard.polls import Poll, Polls
-from raydap.core.events import EndedJob, JobsEnded, JobsListed
+from raydap.cluster.dashboard.ray_facts import Row, is_own_job, milliseconds, program
+from raydap.core.events import JobsEnded, JobsListed
+from raydap.core.process_info import EndedJob
 
 ENDED = {"SUCCEEDED": "has succeeded", "FAILED": "has failed", "STOPPED": "was stopped"}
 """The states that a job never leaves (ray/dashboard/modules/job/common.py, JobStatus), with their texts for users."""

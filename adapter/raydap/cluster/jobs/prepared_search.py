@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from raydap.cluster.dashboard.labels import Row
+from raydap.cluster.dashboard.ray_facts import Row
 from raydap.cluster.jobs.job_list import has_ended
 from raydap.cluster.machine.raylets import PROC, raylets
 from raydap.core.events import AgentsExpected

@@ -57,7 +57,7 @@ def forked_waits_output(pids: Iterable[int]) -> bytes:
 def forked_waits(pids: Iterable[int]) -> dict[str, Any]:
     """Return the threads of forked children of these processes that wait in Ray's breakpoint().
 
-    The result has the fields of events.ForkedWaits. `problem` is why some children could not be read, or "".
+    The result has the fields of ForkedWaits. `problem` is why some children could not be read, or "".
     """
     children = [each for each in forked_children(pids) if _has_waiting_thread(each[1])]
     waits: list[dict[str, Any]] = []

@@ -12,7 +12,7 @@ import msgspec
 
 from raydap.cluster.ray_process.ray_query import driver_environment, query
 from raydap.cluster.survey import node_survey
-from raydap.core.events import ForkedWaits
+from raydap.core.process_info import ForkedWaits
 
 ASK_TIMEOUT_S = 75.0
 """Seconds for all nodes: the time to join the cluster, and survey_process.NODE_TIMEOUT_S."""

@@ -15,7 +15,7 @@ import msgspec
 from raydap.analysis.thread_stacks import CodeOwner, FrameVariable, SampledStack, Stacks, ThreadFrame
 from raydap.cluster.injection.gdb_injection import tracing_obstacle
 from raydap.cluster.machine.outside_looks import py_spy_output
-from raydap.core.events import ProcessInfo
+from raydap.core.process_info import ProcessInfo
 
 MAX_OUTPUT = 16 * 1024 * 1024
 """Maximum size of the output that is read from another node, in bytes."""

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from raydap.core.events import ListedActor, WorkerLabel
 from raydap.core.model.breakpoints import RunBreakpoint
 from raydap.core.model.worker import AttachStage, ThreadState, Worker, WorkerThread
+from raydap.core.process_info import ListedActor, RayFacts
 from raydap.protocol.types import ClientId, Handle, WorkerKey
 
 
@@ -24,12 +24,12 @@ def class_of(worker: Worker) -> WorkerClass | None:
     origin, is_child = worker.origin, worker.parent is not None
     if origin.row.worker_type == "TARGET":
         return WorkerClass("", "", is_actor=False, children=is_child)
-    label = origin.label
-    if label == WorkerLabel() and origin.row.worker_type != "DRIVER":
+    facts = origin.facts
+    if facts == RayFacts() and origin.row.worker_type != "DRIVER":
         return None
-    # A driver without a label is alone in its class: no task is named like its key.
-    name = label.actor or label.task or origin.key
-    return WorkerClass(label.job, name, is_actor=label.actor != "" and not is_child, children=is_child)
+    # A driver without facts is alone in its class: no task is named like its key.
+    name = facts.actor or facts.task or origin.key
+    return WorkerClass(facts.job, name, is_actor=facts.actor != "" and not is_child, children=is_child)
 
 
 @dataclass(slots=True, eq=False)

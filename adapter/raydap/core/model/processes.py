@@ -7,15 +7,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from raydap.core.events import ProcessInfo, WorkerLabel
 from raydap.core.model.attaching import AttachQueue
 from raydap.core.model.roster import Roster
+from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.protocol.types import WorkerKey
 
 DELAYS_S = (5.0, 60.0)
 """Seconds until raydap tries again to attach: the first delay, and the longest. Each is twice the one before."""
 
-NO_LABEL = WorkerLabel()
+NO_FACTS = RayFacts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +82,15 @@ class Process:
     """The socket of its agent, through which raydap can attach at any time. An attached process keeps this row."""
     alive: ProcessInfo | None = None
     """The row in Ray's list of running workers; None while the process is attached or paused."""
-    label: WorkerLabel | None = None
-    """The newest label from Ray for a paused, prepared or attached process.
+    facts: RayFacts | None = None
+    """The newest facts from Ray for a paused, prepared or attached process.
 
-    Without a label from Ray it is None, and the filters wait.
+    Without facts from Ray it is None, and the filters wait.
     """
-    known: WorkerLabel = NO_LABEL
-    """The label in Ray's list of running workers. A candidate keeps the part that a pause does not change."""
+    known: RayFacts = NO_FACTS
+    """The facts in Ray's list of running workers. A candidate keeps the part that a pause does not change."""
     ask_at: float = 0.0
-    """The time at which to ask Ray again for the label of a candidate, if a filter needs it."""
+    """The time at which to ask Ray again for the facts about a candidate, if a filter needs it."""
     problem: str = ""
     """Why the last attach failed, for users; "" if none failed."""
     retry: Retry | None = None
@@ -118,18 +118,18 @@ class Process:
         return self.agent or self.paused or self.alive
 
     @property
-    def shown_label(self) -> WorkerLabel:
-        """The label to show for a process that is not attached."""
+    def shown_facts(self) -> RayFacts:
+        """The facts to show for a process that is not attached."""
         if self.alive is not None:
             return self.known
-        return self.known if self.label is None and self.candidate is not None else self.label or NO_LABEL
+        return self.known if self.facts is None and self.candidate is not None else self.facts or NO_FACTS
 
     @property
     def is_known(self) -> bool:
         """Whether the record contains anything."""
         return (
             self.row is not None
-            or self.label is not None
+            or self.facts is not None
             or self.choice is not None
             or self.is_to_pause
             or self.is_timed
@@ -207,35 +207,35 @@ class Processes:
 
     # Paused processes.
 
-    def add_candidate(self, row: ProcessInfo, ask_at: float, known: WorkerLabel | None = None) -> None:
-        """Make a process that waits for a debugger a candidate. `known` is its label from before the pause."""
+    def add_candidate(self, row: ProcessInfo, ask_at: float, known: RayFacts | None = None) -> None:
+        """Make a process that waits for a debugger a candidate. `known` is its facts from before the pause."""
         with self.changing(row.key) as process:
             if process.failure is None:
                 # The worker may run another task than at its last pause.
-                process.label = None
-            process.candidate, process.ask_at, process.known = row, ask_at, known or NO_LABEL
+                process.facts = None
+            process.candidate, process.ask_at, process.known = row, ask_at, known or NO_FACTS
         self.queue.to_examine[row.key] = None
 
     def take_candidate(self, key: WorkerKey) -> None:
         """Remove a candidate that is being attached."""
         self.queue.to_examine.pop(key, None)
         with self.changing(key) as process:
-            process.candidate, process.known = None, NO_LABEL
+            process.candidate, process.known = None, NO_FACTS
 
     def keep_paused(self, listed: Collection[WorkerKey], attached: Collection[WorkerKey]) -> None:
-        """Forget paused processes that are not listed any more. Attached processes keep their labels."""
+        """Forget paused processes that are not listed any more. Attached processes keep their facts."""
         for key in [key for key in self.paused if key not in listed]:
             with self.changing(key) as process:
                 if process.failure is not None:
                     process.forget_failure()
                 process.candidate = None
                 if key not in attached:
-                    process.label = None
+                    process.facts = None
 
-    def set_label(self, key: WorkerKey, label: WorkerLabel) -> None:
-        """Set the newest label from Ray, and queue a candidate for a new decision."""
+    def set_facts(self, key: WorkerKey, facts: RayFacts) -> None:
+        """Set the newest facts from Ray, and queue a candidate for a new decision."""
         with self.changing(key) as process:
-            process.label = label
+            process.facts = facts
         self.examine(key)
 
     def candidates(self) -> list[Process]:
@@ -269,7 +269,7 @@ class Processes:
 
     # Running processes.
 
-    def list_alive(self, rows: Mapping[WorkerKey, tuple[ProcessInfo, WorkerLabel]]) -> None:
+    def list_alive(self, rows: Mapping[WorkerKey, tuple[ProcessInfo, RayFacts]]) -> None:
         """Replace the list of running processes. A process that is missing has ended.
 
         `rows` contains no attached and no paused process.
@@ -279,20 +279,20 @@ class Processes:
                 process.alive, process.problem, process.injection = None, "", None
                 process.choice, process.is_to_pause = None, False
             self._roster.end(process.key, "")
-        for key, (row, label) in rows.items():
-            if (self[key].alive, self[key].known) != (row, label):
+        for key, (row, facts) in rows.items():
+            if (self[key].alive, self[key].known) != (row, facts):
                 with self.changing(key) as process:
-                    process.alive, process.known = row, label
+                    process.alive, process.known = row, facts
         self._ended.clear()
 
-    def take_alive(self, key: WorkerKey) -> WorkerLabel:
-        """Remove a process that is now paused or attached. Return its label in the list."""
+    def take_alive(self, key: WorkerKey) -> RayFacts:
+        """Remove a process that is now paused or attached. Return its facts in the list."""
         if self[key].alive is None:
             self._roster.mark(key)
-            return NO_LABEL
+            return NO_FACTS
         with self.changing(key) as process:
-            label, process.alive, process.known = process.known, None, NO_LABEL
-        return label
+            facts, process.alive, process.known = process.known, None, NO_FACTS
+        return facts
 
     def note_end(self, key: WorkerKey) -> None:
         """Note that a process has ended. The next list may be older than its end."""
@@ -320,11 +320,11 @@ class Processes:
             process.origin = origin
 
     def detached(self, key: WorkerKey) -> None:
-        """Clear what a record contains only during an attach. A process that is paused again keeps its label."""
+        """Clear what a record contains only during an attach. A process that is paused again keeps its facts."""
         with self.changing(key) as process:
             origin, process.origin, process.is_to_pause = process.origin, None, False
             if process.candidate is None:
-                process.label = None
+                process.facts = None
         if origin is not None:
             with self.changing(origin) as process:
                 process.children.pop(key, None)

@@ -58,7 +58,7 @@ class Ranks:
         """Return the rank of a worker; None if it is no actor and has no rank of its own."""
         if entry.key in self.own:
             return self.own[entry.key]
-        # The label ends with RANK if the actor's env_vars contain it (cluster/dashboard/labels.py).
+        # The label ends with RANK if the actor's env_vars contain it (cluster/dashboard/ray_facts.py).
         found = _OWN.search(entry.label.partition(" · ")[0]) if entry.actor else None
         if found is not None:
             return int(found[1])

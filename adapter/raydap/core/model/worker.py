@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 from raydap.analysis.thread_stacks import SampledStack
 from raydap.core.effects import Effect, Log, SendToWorker
-from raydap.core.events import ProcessInfo, WorkerLabel
 from raydap.core.flows import Future
 from raydap.core.model.handles import Handles, HandleScope
 from raydap.core.model.pending import Asked, Pending, WorkerRefusedError
 from raydap.core.model.run import Run
+from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.core.settings import AttachSettings
 from raydap.errors import Code, Problem, ProblemError, sentence
 from raydap.protocol.id_fields import Kind
@@ -190,7 +190,7 @@ class Worker:
         self.row = row
         self.settings = settings
         self.key = row.key
-        self.label = WorkerLabel()
+        self.facts = RayFacts()
         self.stage = AttachStage.DIALLING
         self.leaving = False
         """Whether the worker is to be detached, which waits for the end of its attach."""

@@ -124,7 +124,7 @@ def _arrived(
     groups = [
         SteppedGroup(
             members=tuple(thread.handle for thread in found),
-            label=folding.label(members[thread.worker.key] for thread in found),
+            label=folding.group_name(members[thread.worker.key] for thread in found),
             frame=None if place is None else CodeLocation(name=place[0], path=place[1], line=place[2]),
         )
         for place, found in lines.items()

@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import UNSET
 
-from raydap.analysis.sets.folding import Member, label
+from raydap.analysis.sets.folding import Member, group_name
 from raydap.core.flows import Flow, gather, start
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
@@ -44,7 +44,7 @@ def places(state: State, request: Request, arguments: PlacesArguments) -> Flow[P
             state.log("info", f"the place of {key} cannot be read: {answer.problem}")
             unread.append(key)
         else:
-            started = worker_entries.label(state, key).started or UNSET
+            started = worker_entries.facts(state, key).started or UNSET
             listed += [msgspec.structs.replace(place, started=started) for place in answer]
     waiting = tuple(_waiting_child(each) for each in (yield from children))
     return Places(places=tuple(listed), unread=tuple(unread), children=waiting)
@@ -91,7 +91,7 @@ def _in_thread(thread: ThreadStack) -> CodeLocation | None:
 def _place(member: Member, text: str, where: CodeLocation | None, thread: WorkerThread | None = None) -> WorkerPlace:
     return WorkerPlace(
         worker=member.entry.key,
-        label=label([member]),
+        label=group_name([member]),
         text=text,
         location=where,
         thread=UNSET if thread is None else thread.handle,

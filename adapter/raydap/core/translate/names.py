@@ -1,7 +1,7 @@
 """The names of workers and threads that users read."""
 
-from raydap.core.events import ProcessInfo, WorkerLabel
 from raydap.core.model.worker import Worker, WorkerThread
+from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.presentation.short_text import shortened
 from raydap.protocol import messages
 
@@ -37,7 +37,7 @@ def stop(reason: object, text: object) -> str:
 
 def worker(worker: Worker) -> str:
     """Return a worker's whole name: what it runs, and where."""
-    return f"{label(worker)} · {where(worker.row, worker.label)}"
+    return f"{label(worker)} · {where(worker.row, worker.facts)}"
 
 
 def output_label(worker: Worker) -> str:
@@ -55,35 +55,35 @@ def label(worker: Worker) -> str:
     parent = process.agent
     if parent is not None:
         # The parent runs without a debugger, and its child has stopped at a breakpoint().
-        return f"child of {task(parent, process.label or WorkerLabel()).partition(' · ')[0]}"
-    return task(worker.row, worker.label)
+        return f"child of {task(parent, process.facts or RayFacts()).partition(' · ')[0]}"
+    return task(worker.row, worker.facts)
 
 
-def task(row: ProcessInfo, label: WorkerLabel) -> str:
+def task(row: ProcessInfo, facts: RayFacts) -> str:
     """Return a task's name or function, or `actor · method`.
 
     The actor is its name or rank, else its class and pid. The part that differs between the actors of one class comes
     first, because editors show only the beginning.
     """
-    if not label.actor:
-        return label.title or label.task or ("worker" if row.worker_type == "TARGET" else row.worker_type.lower())
-    actor = label.title or (f"{label.actor} {row.pid}" if row.pid else label.actor)
-    method = label.task.removeprefix(label.actor).removeprefix(".")
+    if not facts.actor:
+        return facts.title or facts.task or ("worker" if row.worker_type == "TARGET" else row.worker_type.lower())
+    actor = facts.title or (f"{facts.actor} {row.pid}" if row.pid else facts.actor)
+    method = facts.task.removeprefix(facts.actor).removeprefix(".")
     return f"{actor} · {method}" if method else actor
 
 
-def alive(row: ProcessInfo, label: WorkerLabel) -> str:
+def alive(row: ProcessInfo, facts: RayFacts) -> str:
     """Return what a worker runs that is neither attached nor paused.
 
     A worker that runs nothing is "idle": Ray keeps its process for later tasks.
     """
-    is_idle = row.worker_type == "WORKER" and not (label.task or label.actor)
-    return "idle" if is_idle else task(row, label)
+    is_idle = row.worker_type == "WORKER" and not (facts.task or facts.actor)
+    return "idle" if is_idle else task(row, facts)
 
 
-def where(row: ProcessInfo, label: WorkerLabel) -> str:
+def where(row: ProcessInfo, facts: RayFacts) -> str:
     """Return the process and its node; the node alone if `task` contains the pid."""
     if not row.pid:
         return f"{row.host}:{row.port}"
     node = row.node or row.host
-    return node if label.actor and not label.title and row.worker_type != "CHILD" else f"{row.pid} · {node}"
+    return node if facts.actor and not facts.title and row.worker_type != "CHILD" else f"{row.pid} · {node}"

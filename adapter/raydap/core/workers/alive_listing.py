@@ -7,9 +7,10 @@ workers (raydap/workers with `all`), or while breakpoints apply to all workers (
 from collections.abc import Collection
 
 from raydap.core.effects import WatchAlive
-from raydap.core.events import ProcessInfo, WorkerLabel, WorkersAlive, WorkersLabelled
+from raydap.core.events import FactsListed, WorkersAlive
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
+from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.core.workers import selection, unprepared, worker_entries
 from raydap.errors import Code, Problem
 from raydap.protocol.types import WorkerKey
@@ -41,20 +42,20 @@ def listed(state: State, event: WorkersAlive) -> None:
     run = state.run
     if not run.processes.is_watched:
         return
-    alive, labels = {}, {}
-    for reported, label in event.workers.items():
+    alive, late = {}, {}
+    for reported, facts in event.workers.items():
         row = _with_agent(run, reported)
         if run.processes.has_ended(_keys(row)):
             continue  # The report is older than the end of the process.
         if row.key not in state.workers and run.processes[row.key].paused is None:
-            alive[row.key] = row, label
-        elif _label(state, row.key) == WorkerLabel() != label:
-            # Its label is still empty: it was attached before its first task and has not stopped yet, or it has just
+            alive[row.key] = row, facts
+        elif _facts(state, row.key) == RayFacts() != facts:
+            # Its facts are still empty: it was attached before its first task and has not stopped yet, or it has just
             # paused.
-            labels[row.key] = label
+            late[row.key] = facts
     run.processes.list_alive(alive)
-    if labels:
-        selection.labelled(state, WorkersLabelled(labels))
+    if late:
+        selection.take_facts(state, FactsListed(late))
     unprepared.report_failures(state)
     unprepared.inject_needed(state)
     if not run.processes.is_listed:
@@ -62,10 +63,10 @@ def listed(state: State, event: WorkersAlive) -> None:
         worker_entries.send_complete(state)
 
 
-def _label(state: State, key: WorkerKey) -> WorkerLabel:
-    """Return the newest label that Ray has sent for an attached or paused worker; an empty label if there is none."""
+def _facts(state: State, key: WorkerKey) -> RayFacts:
+    """Return the newest facts that Ray has sent for an attached or paused worker; empty facts if there are none."""
     worker = state.workers.get(key)
-    return worker.label if worker is not None else state.run.processes[key].label or WorkerLabel()
+    return worker.facts if worker is not None else state.run.processes[key].facts or RayFacts()
 
 
 def _with_agent(run: Run, row: ProcessInfo) -> ProcessInfo:

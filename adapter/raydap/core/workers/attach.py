@@ -17,7 +17,6 @@ from contextlib import suppress
 import msgspec
 
 from raydap.core.effects import DialWorker
-from raydap.core.events import ProcessInfo, WorkerLabel
 from raydap.core.flows import Flow
 from raydap.core.model.breakpoints import Group
 from raydap.core.model.client import Client
@@ -25,6 +24,7 @@ from raydap.core.model.pending import Asked, WorkerRefusedError
 from raydap.core.model.processes import after
 from raydap.core.model.state import State
 from raydap.core.model.worker import AttachStage, Worker
+from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.core.translate import paths
 from raydap.core.translate.local_ids import paths_in
 from raydap.core.workers import breakpoint_events, child_sessions, detach, pauses, working_dirs
@@ -82,9 +82,9 @@ def begin(state: State, worker: Worker) -> None:
     state.workers[worker.key] = worker
     state.attaching.begin(worker.key, worker.row.node, state.now)
     worker.mark()
-    label = worker.run.processes.take_alive(worker.key)
-    if worker.label == WorkerLabel():
-        worker.label = label
+    facts = worker.run.processes.take_alive(worker.key)
+    if worker.facts == RayFacts():
+        worker.facts = facts
     state.emit(dial(worker.row))
     state.start(attach(state, worker))
 

@@ -7,11 +7,11 @@ another attach, the end of a worker, or a deadline.
 from enum import Enum, auto
 
 from raydap.core import flows
-from raydap.core.events import ProcessInfo
 from raydap.core.model.processes import Process, Retry, after
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
+from raydap.core.process_info import ProcessInfo
 from raydap.core.settings import AttachSettings
 from raydap.core.workers import attach, selection
 from raydap.errors import Code, Problem
@@ -49,7 +49,7 @@ def decide(state: State, settings: AttachSettings, process: Process, at_once: bo
     if row is process.candidate:
         # The adapter of a paused worker may still be closing its previous session.
         is_busy = key in state.workers or key in state.cooling_down
-        if is_busy or not selection.is_wanted(run, settings, process, process.label):
+        if is_busy or not selection.is_wanted(run, settings, process, process.facts):
             return Decision.LEAVE
     else:
         worker = state.workers.get(key)
@@ -149,10 +149,10 @@ def is_needed(run: Run, row: ProcessInfo) -> bool:
 def _attach(state: State, settings: AttachSettings, process: Process, row: ProcessInfo) -> None:
     run, key = state.run, process.key
     worker = Worker(state, run, row, settings, state.workers.get(row.parent))
-    if process.label is not None:
-        worker.label = process.label
+    if process.facts is not None:
+        worker.facts = process.facts
     elif process.candidate is not None:
-        worker.label = process.known
+        worker.facts = process.known
     if process.candidate is not None:
         run.processes.take_candidate(key)
     else:
@@ -160,7 +160,7 @@ def _attach(state: State, settings: AttachSettings, process: Process, row: Proce
         if row.worker_type == "CHILD":
             _note_origin(state, row)
         elif selection.may_be_unwanted(run, settings, row):
-            selection.ask_labels(state, [row])
+            selection.ask_facts(state, [row])
     attach.begin(state, worker)
 
 
@@ -178,9 +178,9 @@ def _report_lost_stop(state: State, process: Process) -> None:
 
 
 def _note_origin(state: State, row: ProcessInfo) -> None:
-    """Link a child to the worker that it descends from, and query Ray for that worker's label if it is missing."""
+    """Link a child to the worker that it descends from, and query Ray for that worker's facts if they are missing."""
     run = state.run
     origin = selection.origin(run, row)
     run.processes.note_child(origin.key, row.key)
-    if origin is not row and origin.key not in state.workers and run.processes[origin.key].label is None:
-        selection.ask_labels(state, [origin])
+    if origin is not row and origin.key not in state.workers and run.processes[origin.key].facts is None:
+        selection.ask_facts(state, [origin])

@@ -1,11 +1,11 @@
 """Arrivals of threads at barriers (workers/barriers.py)."""
 
-from raydap.core.effects import AskLabels
-from raydap.core.events import ProcessInfo
+from raydap.core.effects import AskFacts
 from raydap.core.model.barrier_wait import BarrierWait, class_of
 from raydap.core.model.breakpoints import RunBreakpoint
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker, WorkerThread
+from raydap.core.process_info import ProcessInfo
 from raydap.protocol.types import WorkerKey
 
 
@@ -31,11 +31,11 @@ def _wait(state: State, worker: Worker, breakpoint: RunBreakpoint) -> BarrierWai
     wait = BarrierWait(state.handles.new(), breakpoint, of, state.now)
     state.barriers[wait.id] = wait
     if of is not None:
-        ask_labels(state, worker)
+        ask_facts(state, worker)
     return wait
 
 
-def ask_labels(state: State, worker: Worker) -> None:
+def ask_facts(state: State, worker: Worker) -> None:
     """Query Ray for what the attached workers run, because they may have to arrive as well.
 
     Actors are left out, because their class never changes.
@@ -43,7 +43,7 @@ def ask_labels(state: State, worker: Worker) -> None:
     rows: dict[WorkerKey, ProcessInfo] = {}
     for each in state.workers.values():
         origin = each.origin
-        if each.run is worker.run and origin.row.worker_type == "WORKER" and not origin.label.actor:
+        if each.run is worker.run and origin.row.worker_type == "WORKER" and not origin.facts.actor:
             rows[origin.key] = origin.row
     if rows:
-        state.emit(AskLabels(tuple(rows.values())))
+        state.emit(AskFacts(tuple(rows.values())))

@@ -43,13 +43,13 @@ def describe(state: State, wait: BarrierWait) -> Barrier:
         path=path,
         line=place if isinstance(place, int) else 0,
         function="" if path else str(place),
-        label=folding.label(members[key] for key in arrived if key in members),
+        label=folding.group_name(members[key] for key in arrived if key in members),
         arrived=len(arrived),
         of=terms.count - wait.ended if terms is not None and terms.count else known,
         missing=tuple(
             MissingWorker(
                 worker=worker.key,
-                label=folding.label([members[worker.key]]) if worker.key in members else str(worker),
+                label=folding.group_name([members[worker.key]]) if worker.key in members else str(worker),
                 state=worker_entries.attached_state(worker) if worker.is_attached else "attaching",
                 place=wait.places.get(worker.key, ""),
             )

@@ -157,7 +157,7 @@ def _has_class(state: State, wait: BarrierWait) -> bool:
             _end(state, wait)
             _examine(state, other, wait.arrived)
             return False
-    barrier_arrivals.ask_labels(state, wait.first)
+    barrier_arrivals.ask_facts(state, wait.first)
     return True
 
 
@@ -179,7 +179,7 @@ def _ask_again(state: State, wait: BarrierWait) -> None:
     """Query Ray for its actors again, and for what other workers run."""
     wait.asked_at, wait.actors = state.now, None
     state.emit(AskActors())
-    barrier_arrivals.ask_labels(state, wait.first)
+    barrier_arrivals.ask_facts(state, wait.first)
 
 
 def _count_others(state: State, wait: BarrierWait, of: WorkerClass) -> None:
@@ -199,7 +199,7 @@ def _count_others(state: State, wait: BarrierWait, of: WorkerClass) -> None:
         if (actor.job, actor.actor) != (of.job, of.name) or process in members:
             continue
         row = prepared.get(process)
-        # The label of an attached worker may not be known yet.
+        # The facts about an attached worker may not be known yet.
         is_allowed = row is not None and selection.has_room(state, row) and selection.may_attach(run, row)
         will_come = process in attached or process in injected or is_allowed
         if will_come if actor.alive else reaches_new:

@@ -85,7 +85,9 @@ def _library(worker: Worker) -> Flow[str]:
 
 def _warn(state: State, resumed: Collection[Worker], stay: Collection[Worker], library: str) -> None:
     members = worker_entries.members(state)
-    run, wait = (folding.label(members[each.key] for each in some if each.key in members) for some in (resumed, stay))
+    run, wait = (
+        folding.group_name(members[each.key] for each in some if each.key in members) for some in (resumed, stay)
+    )
     text = (
         f"You are resuming only {run}, while {wait} stay stopped. They use {library}: at a collective operation the "
         "running workers wait for the stopped ones, until it times out, which may end the job. To keep them together, "

@@ -11,9 +11,10 @@ import msgspec
 
 from raydap.analysis.thread_stacks import SampledStack, Stacks, ThreadFrame
 from raydap.core.effects import FindForkedWaits
-from raydap.core.events import ForkedWait, ForkedWaits, ForkedWaitsFound, ProcessInfo
+from raydap.core.events import ForkedWaitsFound
 from raydap.core.flows import Flow, Future, gather
 from raydap.core.model.state import State
+from raydap.core.process_info import ForkedWait, ForkedWaits, ProcessInfo
 from raydap.core.settings import AttachSettings
 from raydap.core.translate import paths, snapshots
 from raydap.errors import ProblemError

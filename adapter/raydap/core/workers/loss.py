@@ -7,11 +7,12 @@ crashed. The message waits a moment for Ray's reason. The end of a job is report
 from collections.abc import Iterable
 
 from raydap.core.effects import AskExitReason, HangUp
-from raydap.core.events import EndedWorker, JobsEnded, WorkerGone, WorkerLabel, WorkersEnded
+from raydap.core.events import JobsEnded, WorkerGone, WorkersEnded
 from raydap.core.model.processes import Loss
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
 from raydap.core.model.worker import AttachStage, ThreadState, Worker
+from raydap.core.process_info import EndedWorker, RayFacts
 from raydap.core.translate import names
 from raydap.core.workers import prepared
 from raydap.core.workers.attach import give_up
@@ -74,10 +75,10 @@ def _attached_gone(state: State, worker: Worker, reason: str, ended: bool) -> No
     stopped = any(thread.state is not ThreadState.RESUMING or not worker.can_end_unanswered for thread in shown)
     problem = _loss_message(worker, reason, ended) if stopped else f"The running {worker} is gone ({_PROCESS_ENDED})."
     until = state.now + (STOPPED_WAIT_S if stopped else RUNNING_WAIT_S)
-    label = names.label(worker) if worker.label != WorkerLabel() else ""
+    label = names.label(worker) if worker.facts != RayFacts() else ""
     certain = ended or not worker.row.over_relay
     if_ended = _loss_message(worker, _PROCESS_ENDED, ended=True) if stopped and not certain else ""
-    loss = Loss(worker.key, label, worker.label.job, problem, stopped, until, if_ended)
+    loss = Loss(worker.key, label, worker.facts.job, problem, stopped, until, if_ended)
     worker.run.roster.end(worker.key, "")
     worker.run.processes.note_end(worker.key)
     if of_ray:

@@ -5,10 +5,11 @@ Their stacks are read from outside, where that is possible (cluster/survey/py_sp
 
 from raydap.analysis.thread_stacks import Stacks, decode
 from raydap.core.effects import SampleStack
-from raydap.core.events import ProcessInfo, StackSampled
+from raydap.core.events import StackSampled
 from raydap.core.flows import Flow, Future
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
+from raydap.core.process_info import ProcessInfo
 from raydap.core.translate import snapshots
 from raydap.errors import Code, Problem, sentence
 

@@ -15,12 +15,11 @@ from raydap.core.events import (
     AgentsExpected,
     AgentsSearched,
     NodesAlive,
-    ProcessInfo,
     WorkerGone,
-    WorkerLabel,
 )
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
+from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.core.settings import AttachSettings
 from raydap.core.workers import attach, attach_decisions, selection, unprepared, worker_entries
 from raydap.errors import Code, Problem, sentence
@@ -146,7 +145,7 @@ def _has_agent(state: State, row: ProcessInfo) -> None:
             process.injection = None
             if process.alive is not None:
                 process.problem = ""
-                process.label = process.label if process.known == WorkerLabel() else process.known
+                process.facts = process.facts if process.known == RayFacts() else process.known
 
 
 def attach_needed(state: State) -> None:

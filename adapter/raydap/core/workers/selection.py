@@ -4,12 +4,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from raydap.core.effects import AskLabels
-from raydap.core.events import ProcessInfo, WorkerLabel, WorkersLabelled, WorkersPaused
+from raydap.core.effects import AskFacts
+from raydap.core.events import FactsListed, WorkersPaused
 from raydap.core.model.processes import Process
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker, WorkerThread
+from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.core.settings import AttachSettings
 from raydap.core.workers import attach, thread_names
 from raydap.core.workers.detach import REDIAL_DELAY_S, request_detach
@@ -21,7 +22,7 @@ LATE_LIST_S = 10.0
 disconnect."""
 
 LABELS_RETRY_S = 10.0
-"""Seconds until Ray is queried again for labels that a filter needs. Ray's task list lags about one second."""
+"""Seconds until Ray is queried again for facts that a filter needs. Ray's task list lags about one second."""
 
 
 def paused(state: State, event: WorkersPaused) -> None:
@@ -43,46 +44,46 @@ def paused(state: State, event: WorkersPaused) -> None:
         if has_failed and process.retry is not None and state.now < process.retry.at:
             continue
         if is_on_node(run.settings, row):
-            label = processes.take_alive(key)
+            facts = processes.take_alive(key)
             # The actor of a worker never changes, but its task or method does.
-            known = replace(label, task="", started=0.0) if label.actor else None
+            known = replace(facts, task="", started=0.0) if facts.actor else None
             processes.add_candidate(row, state.now + LABELS_RETRY_S, known)
             fresh.append(row)
-    ask_labels(state, fresh)
+    ask_facts(state, fresh)
 
 
 def examine_again(state: State) -> None:
-    """Query Ray again for the labels that the filters need, and report once that they are missing.
+    """Query Ray again for the facts that the filters need, and report once that they are missing.
 
-    Called at every Tick. Workers without labels stay paused. Also end the cool-downs that are over.
+    Called at every Tick. Workers without facts stay paused. Also end the cool-downs that are over.
     """
     _end_cool_downs(state)
     state.attaching.pass_over_slow(state.now)
     settings, processes = state.run.settings, state.run.processes
-    if settings is None or not settings.needs_labels:
+    if settings is None or not settings.needs_facts:
         return
-    late = [each for each in processes.candidates() if each.label is None and each.ask_at <= state.now]
+    late = [each for each in processes.candidates() if each.facts is None and each.ask_at <= state.now]
     for process in late:
         with processes.changing(process.key):
             process.ask_at = state.now + LABELS_RETRY_S
-    ask_labels(state, [process.candidate for process in late if process.candidate is not None])
+    ask_facts(state, [process.candidate for process in late if process.candidate is not None])
     if late:
         text = "Ray has not reported yet what some paused workers run, so raydap cannot filter them; they stay paused."
         state.report_once(Problem(Code.FILTER_UNKNOWN, text))
 
 
-def ask_labels(state: State, rows: Iterable[ProcessInfo]) -> None:
-    """Query Ray for the labels of these workers; explicit targets have none."""
+def ask_facts(state: State, rows: Iterable[ProcessInfo]) -> None:
+    """Query Ray for the facts about these workers; explicit targets have none."""
     of_ray = tuple(row for row in rows if row.worker_type != "TARGET")
     if of_ray:
-        state.emit(AskLabels(of_ray))
+        state.emit(AskFacts(of_ray))
 
 
 def may_attach(run: Run, row: ProcessInfo) -> bool:
     """Return whether the user's choice and the filters allow attaching to a prepared worker now.
 
-    Ray has no label for a worker before its first task. Filters that need the label allow the attach then, and
-    `labelled` may detach the worker later. A child is allowed if the worker from which it descends is.
+    Ray has no facts for a worker before its first task. Filters that need the facts allow the attach then, and
+    `take_facts` may detach the worker later. A child is allowed if the worker from which it descends is.
     """
     if row.worker_type == "CHILD" and run.settings is not None and not run.settings.sub_process:
         return False
@@ -90,17 +91,17 @@ def may_attach(run: Run, row: ProcessInfo) -> bool:
     if run.settings is None or (row.worker_type == "DRIVER" and run.program is not None):
         return run.auto_attach
     process = run.processes[row.key]
-    allowed = may_be_unwanted(run, run.settings, row) or is_wanted(run, run.settings, process, process.label)
+    allowed = may_be_unwanted(run, run.settings, row) or is_wanted(run, run.settings, process, process.facts)
     return allowed and is_on_node(run.settings, row)
 
 
 def may_be_unwanted(run: Run, settings: AttachSettings, row: ProcessInfo) -> bool:
-    """Return whether a prepared worker is attached before Ray has sent the label that the filters need.
+    """Return whether a prepared worker is attached before Ray has sent the facts that the filters need.
 
     A driver is never an actor, so a filter for actors excludes it at once.
     """
     can_match = row.worker_type != "CHILD" and not (row.worker_type == "DRIVER" and settings.actor is not None)
-    return run.auto_attach and settings.needs_labels and can_match and run.processes[row.key].label is None
+    return run.auto_attach and settings.needs_facts and can_match and run.processes[row.key].facts is None
 
 
 def has_room(state: State, row: ProcessInfo) -> bool:
@@ -189,26 +190,26 @@ def detach_worker(state: State, key: WorkerKey) -> None:
         state.run.processes.add_candidate(worker.row, state.now)
 
 
-def labelled(state: State, event: WorkersLabelled) -> None:
-    """Update workers with the labels from Ray's lists, and detach prepared workers that the filters exclude.
+def take_facts(state: State, event: FactsListed) -> None:
+    """Update workers with the facts from Ray's lists, and detach prepared workers that the filters exclude.
 
     The names of shown threads may change.
     """
     processes = state.run.processes
     renamed: list[WorkerThread] = []
-    for key, label in event.labels.items():
+    for key, facts in event.facts.items():
         worker, process = state.workers.get(key), processes[key]
         if (worker or process.paused or process.agent) is not None:
-            processes.set_label(key, label)
+            processes.set_facts(key, facts)
         family = [state.workers[child] for child in process.children if child in state.workers]
         if worker is not None:
-            if worker.label != label:
+            if worker.facts != facts:
                 family.append(worker)
-            worker.label = label
+            worker.facts = facts
         for each in family:
-            each.mark()  # A child has the label of the worker from which it descends.
+            each.mark()  # A child has the facts of the worker from which it descends.
             first = each.run.processes[origin(each.run, each.row).key]
-            if each.row.agent and not each.leaving and not is_wanted(each.run, each.settings, first, first.label):
+            if each.row.agent and not each.leaving and not is_wanted(each.run, each.settings, first, first.facts):
                 detach_worker(state, each.key)
             else:
                 renamed += (thread for thread in each.threads.values() if thread.is_shown)
@@ -223,21 +224,21 @@ def is_on_node(settings: AttachSettings | None, row: ProcessInfo) -> bool:
     return wanted is None or any(fnmatchcase(name, wanted) for name in (row.node, row.node_id, row.host))
 
 
-def is_wanted(run: Run, settings: AttachSettings, process: Process, label: WorkerLabel | None) -> bool:
-    """Return whether to attach to a worker, by the user's choice or else by the filters that need Ray's labels.
+def is_wanted(run: Run, settings: AttachSettings, process: Process, facts: RayFacts | None) -> bool:
+    """Return whether to attach to a worker, by the user's choice or else by the filters that need Ray's facts.
 
-    While its label is unknown, such filters do not select the worker.
+    While its facts are unknown, such filters do not select the worker.
     """
     if process.choice is not None or not run.auto_attach:
         return process.choice is True
-    if not settings.needs_labels:
+    if not settings.needs_facts:
         return True
-    if label is None:
+    if facts is None:
         return False
     return (
-        _matches(settings.job, label.job, label.submission)
-        and _matches(settings.actor, label.actor, label.actor_name)
-        and _matches(settings.task, label.task, label.task.rpartition(".")[2], "" if label.actor else label.title)
+        _matches(settings.job, facts.job, facts.submission)
+        and _matches(settings.actor, facts.actor, facts.actor_name)
+        and _matches(settings.task, facts.task, facts.task.rpartition(".")[2], "" if facts.actor else facts.title)
     )
 
 

@@ -6,7 +6,7 @@ Each stopped thread of each worker is a thread of the merged session. A running 
 from collections.abc import Iterable
 
 from raydap.analysis.thread_stacks import SampledStack
-from raydap.core.effects import AskLabels
+from raydap.core.effects import AskFacts
 from raydap.core.flows import Flow
 from raydap.core.model.client import Client
 from raydap.core.model.pending import WorkerRefusedError
@@ -117,7 +117,7 @@ def _show(state: State, thread: WorkerThread, body: dict[str, object]) -> None:
         state.note_arrival(thread)
         return
     if worker.origin.row.worker_type in ("WORKER", "DRIVER") and not worker.shares_adapter:
-        state.emit(AskLabels((worker.origin.row,)))
+        state.emit(AskFacts((worker.origin.row,)))
     if barrier_arrivals.waits(state, thread, hit, stopped):
         run(state, thread)
         thread.wait()

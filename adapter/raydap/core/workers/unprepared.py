@@ -6,10 +6,11 @@ contains the reason. raydap tries again later, because the worker may be free by
 """
 
 from raydap.core.effects import InjectAgent
-from raydap.core.events import AgentInjected, ProcessInfo, WorkerLabel
+from raydap.core.events import AgentInjected
 from raydap.core.model.processes import Injection, Process
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
+from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.core.settings import AttachSettings
 from raydap.core.workers import selection
 from raydap.errors import Code, Problem
@@ -153,12 +154,12 @@ def _may_inject(run: Run) -> bool:
 
 
 def _is_needed(run: Run, settings: AttachSettings, process: Process) -> bool:
-    row, label = process.alive, process.known
+    row, facts = process.alive, process.known
     if row is None or row.worker_type not in ("WORKER", "DRIVER") or not row.pid:
         return False
-    if process.choice is not True and (label.actor in RAYS_OWN or not run.breakpoints.can_stop):
+    if process.choice is not True and (facts.actor in RAYS_OWN or not run.breakpoints.can_stop):
         return False
-    known = None if label == WorkerLabel() else label
+    known = None if facts == RayFacts() else facts
     return selection.is_on_node(settings, row) and selection.is_wanted(run, settings, process, known)
 
 

@@ -13,12 +13,12 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from raydap.analysis.sets.folding import Member
-from raydap.core.events import ProcessInfo, WorkerLabel
 from raydap.core.flows import Flow
 from raydap.core.model.client import Client, View
 from raydap.core.model.roster import RosterEntry
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker, WorkerThread
+from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.core.translate import names
 from raydap.protocol.raydap_messages import StoppedThread, WorkerEntry, WorkerList, WorkerState
 from raydap.protocol.types import WorkerKey
@@ -192,30 +192,30 @@ def _entry(state: State, key: WorkerKey) -> WorkerEntry | None:
         return None
     if worker is not None and not worker.leaving:
         threads = tuple(_thread(thread) for thread in worker.threads.values() if thread.is_shown)
-        return _fill(worker.row, worker.origin.label, names.label(worker), progress, threads)
+        return _fill(worker.row, worker.origin.facts, names.label(worker), progress, threads)
     process = state.run.processes[key]
-    row, label = process.paused or process.alive, process.shown_label
+    row, facts = process.paused or process.alive, process.shown_facts
     assert row is not None
-    name = names.alive(row, label) if progress == "alive" else names.task(row, label)
+    name = names.alive(row, facts) if progress == "alive" else names.task(row, facts)
     has_failed = progress == "alive" or process.failure is not None
-    return _fill(row, label, name, progress, (), process.problem if has_failed else "")
+    return _fill(row, facts, name, progress, (), process.problem if has_failed else "")
 
 
-def label(state: State, key: WorkerKey) -> WorkerLabel:
-    """Return the newest label from Ray for a worker in any state."""
+def facts(state: State, key: WorkerKey) -> RayFacts:
+    """Return the newest facts from Ray for a worker in any state."""
     worker = state.workers.get(key)
-    return state.run.processes[key].shown_label if worker is None else worker.label
+    return state.run.processes[key].shown_facts if worker is None else worker.facts
 
 
 def _fill(
     row: ProcessInfo,
-    label: WorkerLabel,
+    facts: RayFacts,
     name: str,
     state: WorkerState,
     threads: tuple[StoppedThread, ...],
     problem: str = "",
 ) -> WorkerEntry:
-    where = names.where(row, label)
+    where = names.where(row, facts)
     return WorkerEntry(
         key=row.key,
         name=f"{name} · {where}",
@@ -227,11 +227,11 @@ def _fill(
         pid=row.pid,
         node=row.node,
         node_id=row.node_id,
-        job=label.job,
-        submission=label.submission,
-        actor=label.actor,
-        actor_name=label.actor_name,
-        task=label.task,
+        job=facts.job,
+        submission=facts.submission,
+        actor=facts.actor,
+        actor_name=facts.actor_name,
+        task=facts.task,
         agent=row.agent != "",
         threads=threads,
         problem=problem,

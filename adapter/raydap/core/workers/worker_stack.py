@@ -110,8 +110,8 @@ def name(state: State, key: WorkerKey) -> str:
     row = state.run.processes[key].row
     if row is None:
         return key
-    label = worker_entries.label(state, key)
-    return f"{names.alive(row, label)} · {names.where(row, label)}"
+    facts = worker_entries.facts(state, key)
+    return f"{names.alive(row, facts)} · {names.where(row, facts)}"
 
 
 def _as_message(name: str, stacks: Stacks, settings: AttachSettings) -> messages.WorkerStack:

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from raydap.analysis.sets.folding import Member, label
+from raydap.analysis.sets.folding import Member, group_name
 from raydap.client.dap_connection import DapConnection, RequestRefused, SessionError
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.stack_messages import Places, PlacesArguments, WorkerPlace
@@ -220,7 +220,7 @@ class Debugger:
             return f"thread {thread}"
         if entry.key not in self._ranked:
             await self.learn_ranks([entry])
-        name = label([self.member(entry)])
+        name = group_name([self.member(entry)])
         order = next((each.order for each in entry.threads if each.thread_id == thread), 0)
         # Workers that run the same task have the same label.
         pid = "" if "{" in name or entry.actor else f" {entry.pid}"
@@ -235,7 +235,7 @@ class Debugger:
         self._ranked.update(entry.key for entry in entries)
 
     def member(self, entry: WorkerEntry) -> Member:
-        """Return a worker with its rank, as `folding.label` needs it."""
+        """Return a worker with its rank, as `folding.group_name` needs it."""
         counts = Counter((each.job, each.actor) for each in self.live.workers.values())
         return Member(entry, self._ranks.get(entry.key), counts[entry.job, entry.actor] == 1)
 
@@ -264,7 +264,7 @@ class Debugger:
                 groups.setdefault(" ".join([each.text, *errors]), []).append(entry)
         for text, entries in sorted(groups.items(), key=lambda group: len(group[1])):
             count = f"{len(entries)} " if len(entries) > 1 else ""
-            self.out.text(f"+ {count}{label(map(self.member, entries))} {text}", "green")
+            self.out.text(f"+ {count}{group_name(map(self.member, entries))} {text}", "green")
 
     async def announce(self) -> None:
         """Show new stops until cancelled. Stops that come within GATHER_S are shown together."""

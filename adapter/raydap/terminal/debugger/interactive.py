@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from raydap import safe_output
-from raydap.analysis.sets.folding import label
+from raydap.analysis.sets.folding import group_name
 from raydap.client.dap_connection import SessionError
 from raydap.client.joining import SessionTarget
 from raydap.presentation.safe_text import program_output
@@ -231,7 +231,7 @@ class Interactive:
     def _print_exit_summary(self, pdb_announced: bool = False) -> None:
         """Print what happens to the workers. `pdb_announced`: a message about the joined pdb was printed already."""
         entries = self._attached()
-        names = f": {label(map(self.debugger.member, entries))}" if entries else ""
+        names = f": {group_name(map(self.debugger.member, entries))}" if entries else ""
         count = f"{len(entries)} worker{'s' * (len(entries) != 1)}"
         kind = self.live.session.kind
         if self.live.lost:

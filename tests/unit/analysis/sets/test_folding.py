@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from raydap.analysis.sets.folding import Answer, Holder, Member, groups, label, statistics
+from raydap.analysis.sets.folding import Answer, Holder, Member, group_name, groups, statistics
 from raydap.core.model.ranks import Ranks
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.value_messages import Statistics
@@ -36,7 +36,7 @@ def trainers(*ranks: int) -> list[Member]:
     ],
 )
 def test_members_in_few_words(members: list[Member], expected: str) -> None:
-    assert label(members) == expected
+    assert group_name(members) == expected
 
 
 def test_an_actor_keeps_its_place() -> None:

@@ -1,4 +1,4 @@
-"""Makes the labels of workers from the rows of Ray's lists of tasks, actors and jobs."""
+"""Joins what Ray reports about a worker, from the rows of Ray's lists of tasks, actors and jobs."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from raydap.core.events import ListedActor, ProcessInfo, WorkerLabel
+from raydap.core.process_info import ListedActor, ProcessInfo, RayFacts
 from raydap.presentation.short_text import in_one_line
 from raydap.protocol.types import WorkerKey
 
@@ -17,12 +17,12 @@ _JOB_DIGITS = 8
 _LONGEST_TITLE = 40
 
 
-def label(
+def facts_by_worker(
     workers: Iterable[ProcessInfo], tasks: Iterable[Row], actors: Iterable[Row], jobs: Iterable[Row]
-) -> dict[WorkerKey, WorkerLabel]:
-    """Return a label for each worker of Ray.
+) -> dict[WorkerKey, RayFacts]:
+    """Return facts for each worker of Ray.
 
-    A label is empty where the lists contain nothing. The list of tasks lags about one second. `tasks` are the running
+    A field is empty where the lists contain nothing. The list of tasks lags about one second. `tasks` are the running
     ones (ray/util/state/common.py, TaskState), `actors` are rows of ActorState, and `jobs` of JobDetails.
     """
     running: dict[str, list[Row]] = {}
@@ -32,13 +32,13 @@ def label(
     # The list of actors has no worker ids, so the process identifies an actor without a running task.
     by_process = {(actor.get("node_id"), actor.get("pid")): actor for actor in by_id.values()}
     by_job = {str(job.get("job_id")): job for job in jobs}
-    labels = {}
+    facts = {}
     for worker in workers:
         if worker.worker_type == "DRIVER":
             # A driver's worker id is its job id, filled up with the digit f (ray/src/ray/common/id.cc,
             # ComputeDriverIdFromJob). A driver with an agent has called raydap before Ray gave it an id.
             job = _job_of_process(worker.pid, by_job) if worker.agent else worker.key[:_JOB_DIGITS]
-            labels[worker.key] = _driver(job, by_job.get(job, {}))
+            facts[worker.key] = _driver(job, by_job.get(job, {}))
         elif worker.worker_type == "WORKER":
             mine = running.get(worker.key, [])
             actor_ids = [task["actor_id"] for task in mine if task.get("actor_id")]
@@ -49,8 +49,8 @@ def label(
                 # `__init__`.
                 actor = by_process.get((worker.node_id, worker.pid)) or by_process.get((None, worker.pid))
                 mine = mine or [task for task in running.get("None", []) if _makes(task, actor)]
-            labels[worker.key] = _worker(mine, actor, by_job)
-    return labels
+            facts[worker.key] = _worker(mine, actor, by_job)
+    return facts
 
 
 def listed_actor(row: Row) -> ListedActor:
@@ -82,9 +82,9 @@ def _job_of_process(pid: int, by_job: Mapping[str, Row]) -> str:
     return ""
 
 
-def _driver(job: str, details: Row) -> WorkerLabel:
+def _driver(job: str, details: Row) -> RayFacts:
     name = program(str(details.get("entrypoint") or ""))
-    return WorkerLabel(
+    return RayFacts(
         task=f"driver {name}".rstrip(),
         job=job,
         submission=details.get("submission_id") or "",
@@ -92,18 +92,18 @@ def _driver(job: str, details: Row) -> WorkerLabel:
     )
 
 
-def _worker(tasks: list[Row], actor: Row | None, by_job: Mapping[Any, Row]) -> WorkerLabel:
+def _worker(tasks: list[Row], actor: Row | None, by_job: Mapping[Any, Row]) -> RayFacts:
     newest = max(tasks, key=lambda task: task.get("start_time_ms") or 0, default=None)
     job = str((newest or actor or {}).get("job_id") or "")
     submission = str(by_job.get(job, {}).get("submission_id") or "")
     started = _seconds((newest or {}).get("start_time_ms"))
     if newest is not None and not newest.get("actor_id"):
         title = _given_name(newest)
-        return WorkerLabel(task=_last(newest, 1), job=job, submission=submission, title=title, started=started)
+        return RayFacts(task=_last(newest, 1), job=job, submission=submission, title=title, started=started)
     kind = _last(newest, 2).rpartition(".")[0] if newest is not None else ""
     kind = kind or _class_name(actor or {})
     methods = {_last(task, 2) for task in tasks}
-    return WorkerLabel(
+    return RayFacts(
         # Async and threaded actors run several methods at once, so naming one of them would be a guess.
         task=methods.pop() if len(methods) == 1 else kind,
         actor=kind,

@@ -2,9 +2,9 @@
 
 import asyncio
 
-from raydap.cluster.dashboard.label_polling import GATHER_S, MANY_WORKERS, MANY_WORKERS_DELAY_S, PAUSES_S, LabelPolling
+from raydap.cluster.dashboard.facts_polling import GATHER_S, MANY_WORKERS, MANY_WORKERS_DELAY_S, PAUSES_S, FactsPolling
 from raydap.cluster.dashboard.polls import Polls
-from raydap.core.events import ProcessInfo, WorkerLabel
+from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.protocol.types import WorkerKey
 from support import virtual_time
 
@@ -13,12 +13,12 @@ def asked_at(workers: int, at_once: bool) -> list[float]:
     """Return the seconds of all lookups after this many workers have stopped."""
     asked: list[float] = []
 
-    async def ask(_: tuple[ProcessInfo, ...]) -> dict[WorkerKey, WorkerLabel]:
+    async def ask(_: tuple[ProcessInfo, ...]) -> dict[WorkerKey, RayFacts]:
         asked.append(round(asyncio.get_running_loop().time(), 6))
         return {}
 
     stopped = tuple(ProcessInfo(WorkerKey(f"w{number}"), "10.0.0.7", 1) for number in range(workers))
-    polling = LabelPolling(Polls(), ask, lambda event: None, at_once)
+    polling = FactsPolling(Polls(), ask, lambda event: None, at_once)
     virtual_time.run(polling.look_up(stopped))
     return asked
 

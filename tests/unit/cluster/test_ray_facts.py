@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster.dashboard.labels import label
-from raydap.core.events import ProcessInfo, WorkerLabel
+from raydap.cluster.dashboard.ray_facts import facts_by_worker
+from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.protocol.types import WorkerKey
 
 WORKER = ProcessInfo(WorkerKey("w1"), "10.0.0.7", 1, pid=7, node_id="n1")
@@ -16,8 +16,8 @@ def task(function: str, actor: str | None = None, **more: Any) -> dict[str, Any]
     return {"worker_id": "w1", "func_or_class_name": function, "actor_id": actor, "job_id": "02000000", **more}
 
 
-def of(tasks: list[dict[str, Any]], actors: list[dict[str, Any]] | None = None) -> WorkerLabel:
-    return label([WORKER], tasks, actors or [], [])[WORKER.key]
+def of(tasks: list[dict[str, Any]], actors: list[dict[str, Any]] | None = None) -> RayFacts:
+    return facts_by_worker([WORKER], tasks, actors or [], [])[WORKER.key]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def of(tasks: list[dict[str, Any]], actors: list[dict[str, Any]] | None = None) 
 )
 def test_the_name_that_a_task_was_given_stands_beside_its_function(name: str, title: str) -> None:
     """The name may be any text, so the label keeps the function, too."""
-    assert of([task("work", name=name)]) == WorkerLabel(task="work", job="02000000", title=title)
+    assert of([task("work", name=name)]) == RayFacts(task="work", job="02000000", title=title)
 
 
 def test_a_dotted_function_is_named_by_its_end() -> None:
@@ -48,13 +48,13 @@ def test_when_it_began_makes_no_label_different() -> None:
     assert begun == of([task("work", start_time_ms=3000)])
     assert of([task("work", start_time_ms=None)]).started == 0.0
     job = {"job_id": "02000000", "start_time": 7000}
-    assert label([DRIVER], [], [], [job])[DRIVER.key].started == 7.0
+    assert facts_by_worker([DRIVER], [], [], [job])[DRIVER.key].started == 7.0
 
 
 def test_an_actor_with_one_method_is_named_by_both() -> None:
     actors = [{"actor_id": "a1", "class_name": "Act", "name": "bob"}]
     found = of([task("Act.step", "a1"), task("Act.step", "a1")], actors)
-    assert found == WorkerLabel("Act.step", "Act", "bob", "02000000", title="bob")
+    assert found == RayFacts("Act.step", "Act", "bob", "02000000", title="bob")
 
 
 def test_an_actor_that_is_being_made_is_known_by_its_pid() -> None:
@@ -62,7 +62,9 @@ def test_an_actor_that_is_being_made_is_known_by_its_pid() -> None:
     creation = {"actor_id": "a1", "func_or_class_name": "Trainer.__init__", "worker_id": None}
     other = {"actor_id": "a2", "func_or_class_name": "Other.__init__", "worker_id": None}
     actor = {"actor_id": "a1", "class_name": "Trainer", "node_id": None, "pid": WORKER.pid}
-    made = label([WORKER], [other, creation], [actor, {"actor_id": "a2", "class_name": "Other", "pid": 1}], [])
+    made = facts_by_worker(
+        [WORKER], [other, creation], [actor, {"actor_id": "a2", "class_name": "Other", "pid": 1}], []
+    )
     assert (made[WORKER.key].task, made[WORKER.key].actor) == ("Trainer.__init__", "Trainer")
 
 
@@ -77,7 +79,7 @@ def test_an_actor_without_a_running_task_is_known_by_its_process() -> None:
         {"actor_id": "a0", "class_name": "Other", "pid": 7, "node_id": "n2"},
         {"actor_id": "a1", "class_name": "pkg.Act", "pid": 7, "node_id": "n1", "job_id": "02000000"},
     ]
-    assert of([], actors) == WorkerLabel("Act", "Act", "", "02000000")
+    assert of([], actors) == RayFacts("Act", "Act", "", "02000000")
 
 
 @pytest.mark.parametrize(
@@ -102,7 +104,7 @@ def test_an_actors_title_is_its_name_its_repr_or_its_rank(row: dict[str, Any], t
 
 
 def test_tasks_of_other_workers_do_not_count() -> None:
-    assert of([{**task("work"), "worker_id": "w2"}, {**task("work"), "worker_id": None}]) == WorkerLabel()
+    assert of([{**task("work"), "worker_id": "w2"}, {**task("work"), "worker_id": None}]) == RayFacts()
 
 
 @pytest.mark.parametrize(
@@ -119,16 +121,18 @@ def test_tasks_of_other_workers_do_not_count() -> None:
 )
 def test_a_driver_is_named_by_its_program(entrypoint: str | None, name: str) -> None:
     jobs = [{"job_id": "02000000", "submission_id": "raysubmit_x", "entrypoint": entrypoint}]
-    assert label([DRIVER], [], [], jobs)[DRIVER.key] == WorkerLabel(name, job="02000000", submission="raysubmit_x")
+    assert facts_by_worker([DRIVER], [], [], jobs)[DRIVER.key] == RayFacts(
+        name, job="02000000", submission="raysubmit_x"
+    )
 
 
 def test_a_driver_of_an_unknown_job_still_has_its_job_id() -> None:
-    assert label([DRIVER], [], [], [])[DRIVER.key] == WorkerLabel("driver", job="02000000")
+    assert facts_by_worker([DRIVER], [], [], [])[DRIVER.key] == RayFacts("driver", job="02000000")
 
 
 def test_explicit_targets_have_no_label() -> None:
     target = ProcessInfo(WorkerKey("h:1"), "h", 1, worker_type="TARGET")
-    assert label([target], [], [], []) == {}
+    assert facts_by_worker([target], [], [], []) == {}
 
 
 def test_a_driver_with_an_agent_is_known_by_its_process() -> None:
@@ -140,5 +144,5 @@ def test_a_driver_with_an_agent_is_known_by_its_process() -> None:
         {"job_id": "03000000", "entrypoint": "python other.py", "status": "RUNNING", "driver_info": {"pid": "4712"}},
         {"job_id": "04000000", "entrypoint": "python odd.py", "status": "RUNNING", "driver_info": None},
     ]
-    assert label([driver], [], [], jobs)[driver.key] == WorkerLabel("driver train.py", job="02000000")
-    assert label([driver], [], [], jobs[2:])[driver.key] == WorkerLabel("driver")
+    assert facts_by_worker([driver], [], [], jobs)[driver.key] == RayFacts("driver train.py", job="02000000")
+    assert facts_by_worker([driver], [], [], jobs[2:])[driver.key] == RayFacts("driver")

@@ -5,10 +5,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from raydap.cluster.dashboard.polls import Poll, Polls
-from raydap.core.events import ProcessInfo, WorkerLabel, WorkersLabelled
+from raydap.core.events import FactsListed
+from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.protocol.types import WorkerKey
 
-Ask = Callable[[tuple[ProcessInfo, ...]], Awaitable[dict[WorkerKey, WorkerLabel]]]
+Ask = Callable[[tuple[ProcessInfo, ...]], Awaitable[dict[WorkerKey, RayFacts]]]
 
 GATHER_S = 0.05
 """Seconds for which workers are collected before the first lookup, because many workers stop at the same time."""
@@ -20,31 +21,31 @@ MANY_WORKERS, MANY_WORKERS_DELAY_S = 4, 0.4
 """For more than MANY_WORKERS, the first lookup comes MANY_WORKERS_DELAY_S later, because reading Ray's list of tasks
 would slow down their attach."""
 
-MAX_LABELS = 500
-"""Maximum number of labels in one event. An event with that many takes a few milliseconds."""
+MAX_FACTS = 500
+"""The maximum number of workers in one event. An event with that many takes a few milliseconds."""
 
 
 @dataclass(slots=True)
 class _Wanted:
-    """A worker whose label is polled."""
+    """A worker whose facts are polled."""
 
     row: ProcessInfo
     lookups: int = 0
     """The number of lookups since the worker's last stop."""
-    known: WorkerLabel = field(default_factory=WorkerLabel)
-    """The label that these lookups have found."""
+    known: RayFacts = field(default_factory=RayFacts)
+    """The facts that these lookups have found."""
 
 
-class LabelPolling:
-    """Emits WorkersLabelled as soon as labels are known, and again when they change a moment later.
+class FactsPolling:
+    """Emits FactsListed as soon as facts are known, and again when they change a moment later.
 
-    `ask` is Dashboard.labels. With `at_once`, filters need the labels, so the lookup for many workers is not delayed.
+    `ask` is Dashboard.ray_facts. With `at_once`, filters need the facts, so the lookup for many workers is not delayed.
 
     One lookup serves all workers, and two lookups are never closer than the first pause. So the dashboard gets
     questions at a steady rate, however many workers stop and however fast the user steps.
     """
 
-    def __init__(self, polls: Polls, ask: Ask, emit: Callable[[WorkersLabelled], None], at_once: bool) -> None:
+    def __init__(self, polls: Polls, ask: Ask, emit: Callable[[FactsListed], None], at_once: bool) -> None:
         self._ask = ask
         self._emit = emit
         self._at_once = at_once
@@ -74,18 +75,18 @@ class LabelPolling:
             if each.lookups > len(PAUSES_S):
                 del self._wanted[each.row.key]
         if wanted:
-            labels = await self._ask(tuple(each.row for each in wanted))
-            await self._take(wanted, labels)
+            facts = await self._ask(tuple(each.row for each in wanted))
+            await self._take(wanted, facts)
         # Wait until the worker that stopped last is due again, or another worker stops.
         return PAUSES_S[min(each.lookups for each in self._wanted.values()) - 1] if self._wanted else None
 
-    async def _take(self, wanted: tuple[_Wanted, ...], labels: dict[WorkerKey, WorkerLabel]) -> None:
-        changed: dict[WorkerKey, WorkerLabel] = {}
+    async def _take(self, wanted: tuple[_Wanted, ...], facts: dict[WorkerKey, RayFacts]) -> None:
+        changed: dict[WorkerKey, RayFacts] = {}
         for each in wanted:
-            label = labels.get(each.row.key, each.known)
-            if label != each.known:
-                each.known = changed[each.row.key] = label
+            new = facts.get(each.row.key, each.known)
+            if new != each.known:
+                each.known = changed[each.row.key] = new
         keys = list(changed)
-        for start in range(0, len(keys), MAX_LABELS):
-            self._emit(WorkersLabelled({key: changed[key] for key in keys[start : start + MAX_LABELS]}))
+        for start in range(0, len(keys), MAX_FACTS):
+            self._emit(FactsListed({key: changed[key] for key in keys[start : start + MAX_FACTS]}))
             await asyncio.sleep(0)
