@@ -84,6 +84,17 @@ def test_an_actor_that_waits_for_itself_and_an_actor_that_may_stop_waiting(hung:
     assert "B" not in deadlock["text"]
 
 
+def test_a_task_whose_worker_is_not_known_yet(hung: Hung) -> None:
+    """Ray lists a task as running before it lists its worker."""
+    hung.add("d", "driver train.py", thread("<module>", 7, wait=objects("n", "m")))
+    hung.begin(RayState((running("n", "new", ""), running("m", "moved", "w9"))))
+    assert hung.text() == [
+        "driver train.py (pid 101 on 10.0.0.1): blocked in ray.get (train.py:7)",
+        "├─ moved: runs, but raydap has not found its worker",
+        "└─ new: runs, but Ray has not reported its worker yet",
+    ]
+
+
 def test_one_of_several_objects_suffices(hung: Hung) -> None:
     hung.add("w1", "A.m", thread("m", 5, "ray.wait", wait=objects("k", "f", needed=1)))
     hung.add("w2", "f", thread("f", 9, "time.sleep"))
@@ -202,7 +213,7 @@ def test_workers_that_are_only_seen_from_outside(play: Play) -> None:
         "│     └─ probably A.k: queued: A is busy with m  [deadlock]",
         "│        └─ A.m (see above)  [deadlock]",
         "└─ probably C.serve (pid 104 on 10.0.0.1): runs, but in no known thread; it may be a coroutine",
-        "   └─ probably A.late: runs, but its stack cannot be read",
+        "   └─ probably A.late: runs, but raydap has not found its worker",
         "1 idle",
     ]
     client.request("raydap/workers")

@@ -135,7 +135,10 @@ class TaskNodes:
         if threads:
             node.text = f"runs in one of {len(threads)} threads"
             node.waits_for([each.node for each in threads], "thread", needed=1, certain=False)
-        elif process is None or process.threads is None:
+        elif process is None:
+            reason = "raydap has not found its worker" if task.worker else "Ray has not reported its worker yet"
+            node.text = f"runs, but {reason}"
+        elif process.threads is None:
             node.text = "runs, but its stack cannot be read"
         elif loops := [each.node for each in process.threads if each.is_loop]:
             node.text = "has begun, but its event loop is busy"
