@@ -99,6 +99,10 @@ NOT_FOUND = {
     "a task without a breakpoint": "@ray.remote\ndef f(): pass\nf.remote()",
     "a limit without a breakpoint": "@ray.remote\ndef f(): pass\nray.get(f.remote(), timeout=5)",
     "a long limit": "@ray.remote\ndef f(): breakpoint()\nray.get(f.remote(), timeout=3600)",
+    "a long limit in milliseconds": (
+        "from ray.util.collective import init_collective_group\n@ray.remote\ndef f(): breakpoint()\n"
+        "init_collective_group(2, 0, 'gloo', 'default', 3_600_000)"
+    ),
     "no limit": "@ray.remote\ndef f(): breakpoint()\nray.get(f.remote(), timeout=None)",
     "a long health check": (
         "@serve.deployment(health_check_timeout_s=3600)\nclass D:\n    def check_health(self): pass\n"

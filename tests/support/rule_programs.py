@@ -136,6 +136,10 @@ FOUND = {
     "dropped results of a loop": (
         "@ray.remote\ndef f(i):\n    breakpoint()\nfor i in range(3):\n    f.remote(i)  # result-not-awaited"
     ),
+    "a limit in milliseconds": (
+        "from ray.util.collective import init_collective_group\n@ray.remote\ndef f():\n    breakpoint()\n"
+        "init_collective_group(2, 0, 'gloo', gloo_timeout=30000)  # timeout-while-stopped"
+    ),
     "a limit": "@ray.remote\ndef f():\n    breakpoint()\nray.get(f.remote(), timeout=5)  # timeout-while-stopped",
     "a limit by its position": (
         "@ray.remote\ndef f():\n    breakpoint()\nasync def main():\n"

@@ -1,30 +1,19 @@
-"""Checks for time limits that continue while a worker is stopped.
+"""Checks for time limits that continue while a worker is stopped (analysis/ray_settings.py).
 
-Only limits that fire in that case are reported:
-
-- Ray Serve: measured (docs/usage/session.md); ray/serve/_private/constants.py has the defaults.
-- torch: the timeout of a process group ends the processes that wait in a collective operation for the stopped one
-  (PyTorch's manual: `init_process_group`; and "ProcessGroupNCCL Environment Variables", where
-  TORCH_NCCL_ASYNC_ERROR_HANDLING is 3). torch's heartbeat monitor is left out: according to that manual it watches the
-  watchdog, a thread of native code, which keeps running.
-- RLlib: the manual of `AlgorithmConfig.env_runners(sample_timeout_s)`.
-
-Health checks of Ray itself and of Ray Train do not fail, because threads that keep running answer them.
+The limits of torch: the timeout of a process group ends the processes that wait in a collective operation for the
+stopped one, unless TORCH_NCCL_ASYNC_ERROR_HANDLING is 0. torch's heartbeat monitor is left out: according to PyTorch's
+manual ("ProcessGroupNCCL Environment Variables") it watches the watchdog, a thread of native code, which keeps running.
 """
 
 from collections.abc import Iterator
 
+from raydap.analysis.ray_settings import GROUP, LONG_S, PROBES, SAMPLES, TRAIN_GROUP
 from raydap.cluster.dashboard.ray_facts import Row
 from raydap.doctor.facts import Facts, ListedWorker, names
 from raydap.doctor.finding import Finding, note, ok, warning
 from raydap.doctor.variable_checks import settings
 
-LONG_S = 3600.0
-"""Seconds. A limit of this length or more counts as raised for debugging."""
-
 _SERVE_REPLICA = "ServeReplica:"
-
-_SERVE_PROBES = "RAY_SERVE_USER_HEALTH_CHECK_PROBE_MAX_FAIL"
 
 _SERVE_FIRST_WITH_PROBES = (2, 60)
 """The oldest version of Ray in which the probes were measured."""
@@ -52,15 +41,15 @@ def _serve(facts: Facts) -> Iterator[Finding]:
     replicas = [str(actor.get("class_name")) for actor in facts.actors]
     running = sorted({name.removeprefix(_SERVE_REPLICA) for name in replicas if name.startswith(_SERVE_REPLICA)})
     paused = {one.facts.actor.removeprefix(_SERVE_REPLICA) for one in facts.paused()}
-    probes_off = (_SERVE_PROBES, "0") in settings(facts) or _version(facts.ray_version) < _SERVE_FIRST_WITH_PROBES
+    probes_off = (PROBES.setting, "0") in settings(facts) or _version(facts.ray_version) < _SERVE_FIRST_WITH_PROBES
     for name in running:
         limit = _seconds(facts.deployments.get(name, {}), "health_check_timeout_s", 30.0)
         limits = [f"after three health checks of {limit:g} s if it defines check_health"] if limit < LONG_S else []
-        limits += [] if probes_off else ["after about 18 minutes if it defines none"]
+        limits += [] if probes_off else [f"after {PROBES.default} if it defines none"]
         if limits:
             what = f"Ray Serve ends a replica of {name} that is stopped in an async method: {', and '.join(limits)}."
             why = "The replica is lost, together with its request and the stop. Raise the limits while you debug."
-            options = f'{{"runtime_env": {{"env_vars": {{"{_SERVE_PROBES}": "0"}}}}}}'
+            options = f'{{"runtime_env": {{"env_vars": {{"{PROBES.setting}": "0"}}}}}}'
             command = f"@serve.deployment(health_check_timeout_s={LONG_S:g}, ray_actor_options={options})"
             yield (warning if name in paused else note)(what, why, command, name)
 
@@ -82,21 +71,19 @@ def _torch(facts: Facts) -> Iterator[Finding]:
         what = f"{names(one for one, _ in members)} have loaded torch. If they are a process group, workers that wait "
         what += f"in a collective operation for a stopped worker fail after {limit}."
         why = "torch then ends their processes. Whether they are a group, and its timeout, cannot be seen from outside."
-        if in_train:
-            command = "TorchTrainer(..., torch_config=ray.train.torch.TorchConfig(timeout_s=86400))"
-        else:
-            command = "torch.distributed.init_process_group(timeout=datetime.timedelta(days=1))"
+        limit_set_by = TRAIN_GROUP if in_train else GROUP
         is_stopped = any(one.paused for one, _ in members)
-        yield (warning if is_stopped else note)(what, why, command, f"job {job}")
+        yield (warning if is_stopped else note)(what, why, limit_set_by.remedy, f"job {job}")
 
 
 def _rllib(facts: Facts) -> Iterator[Finding]:
     runners = [one for one in facts.workers if one.facts.actor in _ENV_RUNNERS]
     if runners:
-        what = f"RLlib drops the samples of {names(runners)} if they take longer than sample_timeout_s (default: 60)."
+        what = f"RLlib drops the samples of {names(runners)} if they take longer than sample_timeout_s "
+        what += f"(default: {SAMPLES.default})."
         why = "They do while one of them is stopped, with algorithms that alternate sampling and updates, such as PPO."
         is_stopped = any(one.paused for one in runners)
-        yield (warning if is_stopped else note)(what, why, f"config.env_runners(sample_timeout_s={LONG_S:g})")
+        yield (warning if is_stopped else note)(what, why, SAMPLES.remedy)
 
 
 def _seconds(deployment: Row, name: str, default: float) -> float:

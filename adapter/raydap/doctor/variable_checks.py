@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
+from raydap.analysis.ray_settings import DEBUG, VALUES
 from raydap.cluster.jobs.job_list import has_ended
 from raydap.doctor.facts import Facts, names
 from raydap.doctor.finding import Finding, note, ok, warning
 from raydap.doctor.version_checks import read_runtime_env
 from raydap.lsp.analysis.findings import TextSpan
 from raydap.lsp.rules import debug_variables
-from raydap.lsp.rules.debug_variables import DEBUG, VALUES, Variable
+from raydap.lsp.rules.debug_variables import Variable
 
 _NOWHERE = TextSpan(0, 0, 0, 0)
 

@@ -14,6 +14,7 @@ from raydap.errors import Code
 from raydap.exit_codes import ExitCode
 from raydap.protocol.id_fields import COMMANDS, RULES, Kind
 from raydap.report import records
+from support import settings_tables
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGES = [DOCS.parent / "README.md", DOCS.parent / "CHANGELOG.md", *DOCS.rglob("*.md")]
@@ -91,3 +92,10 @@ def test_users_can_read_what_a_program_notices_of_raydap() -> None:
 def test_the_exit_codes_are_those_of_the_code() -> None:
     written = {(int(code), name.strip("`")) for code, name, _ in rows("usage/command-line.md", "Exit codes")}
     assert written == {(code.value, code.name) for code in ExitCode}
+
+
+@pytest.mark.parametrize("page", settings_tables.TABLES)
+def test_the_tables_of_rays_settings_are_those_of_doctor_and_language_server(page: str) -> None:
+    """`python -m support.settings_tables` renews them."""
+    text = (settings_tables.ROOT / page).read_text(encoding="utf-8")
+    assert settings_tables.with_table(text, settings_tables.TABLES[page]) == text

@@ -1,4 +1,4 @@
-"""docs/requests.md agrees with the types that are declared in raydap_messages.py."""
+"""docs/requests.md, and the types that it refers to, agree with those that are declared in raydap_messages.py."""
 
 import re
 from pathlib import Path
@@ -50,13 +50,19 @@ from raydap.protocol.value_messages import (
 from raydap.protocol.wait_messages import CollectiveWait, Deadlock, WaitEdge, WaitGraph, WaitNode
 
 PAGE = (Path(__file__).parents[3] / "docs" / "requests.md").read_text(encoding="utf-8")
+TYPES = (Path(__file__).parents[3] / "vscode-ext" / "src" / "protocol" / "messages.ts").read_text(encoding="utf-8")
+"""The file to which the page links for the fields of each type."""
 
 
 def documented(name: str) -> dict[str, str]:
-    """Return the fields of an interface on the page, without their comments."""
-    found = re.search(rf"^interface {name} {{\n(.*?)^}}", PAGE, re.MULTILINE | re.DOTALL)
+    """Return the fields of a type that the page links to, without their comments."""
+    found = re.search(rf"^export interface {name} {{\n(.*?)^}}", TYPES, re.MULTILINE | re.DOTALL)
     assert found is not None, name
-    return dict(re.findall(r"^  (\w+\??): ([^;]+);", found[1], re.MULTILINE))
+    return dict(re.findall(r"^  readonly (\w+\??): ([^;]+);", found[1], re.MULTILINE))
+
+
+def test_the_page_links_to_the_types() -> None:
+    assert "[messages.ts](../vscode-ext/src/protocol/messages.ts)" in PAGE
 
 
 @pytest.mark.parametrize(
@@ -71,12 +77,11 @@ def documented(name: str) -> dict[str, str]:
     ],
 )
 def test_an_interface_has_the_fields_of_its_struct(struct: type[Message]) -> None:
-    types = {name: type_.removeprefix("readonly ") for name, type_ in fields(struct).items()}
-    assert documented(struct.__name__) == types
+    assert documented(struct.__name__) == fields(struct)
 
 
 def test_the_states_are_all_named() -> None:
-    (states,) = re.findall(r"^type WorkerState = (.*);$", PAGE, re.MULTILINE)
+    (states,) = re.findall(r"^export type WorkerState = (.*);$", TYPES, re.MULTILINE)
     declared = get_args(WorkerState)
     assert states.split(" | ") == [f"'{state}'" for state in declared]
     (table,) = re.findall(r"^\| state \| \|\n\|---\|---\|\n((?:\|.*\n)+)", PAGE, re.MULTILINE)
@@ -85,7 +90,8 @@ def test_the_states_are_all_named() -> None:
 
 @pytest.mark.parametrize("name", REQUESTS)
 def test_a_request_is_on_the_page_with_its_arguments(name: str) -> None:
-    arguments, _ = REQUESTS[name]
+    arguments, answer = REQUESTS[name]
+    assert answer is None or f"`{answer.__name__}`" in PAGE
     if not fields(arguments):
         assert f"`{name}`, without arguments," in PAGE
         return

@@ -7,15 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from raydap.analysis.ray_settings import DEBUG, POST_MORTEM, VALUES
 from raydap.lsp.analysis.findings import Edit, Fix, RuleFinding, TextSpan
 
 NAME = "ray-debug-name"
 VALUE = "ray-debug-value"
 LEGACY = "ray-debug-legacy"
-
-DEBUG = "RAY_DEBUG"
-POST_MORTEM = "RAY_DEBUG_POST_MORTEM"
-VALUES = {DEBUG: ("1", "0", "legacy"), POST_MORTEM: ("1", "0")}
 
 _OTHERS = ("RAY_DEBUG_BUILD", "RAY_DEBUG_DISABLE_MEMORY_MONITOR")
 """Variables of Ray that begin like those of its debugger and have nothing to do with it."""

@@ -4,11 +4,12 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from raydap.analysis.ray_settings import VALUES
 from raydap.lsp.analysis.findings import Edit, Fix, RuleFinding, TextSpan, span
 from raydap.lsp.analysis.python_file import PythonFile
 from raydap.lsp.analysis.syntax import CallSite, Scope
 from raydap.lsp.rules import debug_variables
-from raydap.lsp.rules.debug_variables import VALUES, Variable
+from raydap.lsp.rules.debug_variables import Variable
 from raydap.lsp.rules.statement_order import Order
 
 AFTER_INIT = "ray-debug-after-init"

@@ -8,20 +8,20 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from raydap.analysis.ray_settings import LONG_S, PROBES
 from raydap.lsp.analysis.findings import Edit, Fix, RuleFinding, TextSpan, span
 from raydap.lsp.analysis.python_file import PythonFile
 from raydap.lsp.analysis.syntax import DECORATED, Scope
 from raydap.lsp.analysis.worker_code import DEPLOYMENTS, SERVE
 from raydap.lsp.rules.call_arguments import argument_spans, text_between
-from raydap.lsp.rules.timeouts import LONG_S, is_short
+from raydap.lsp.rules.timeouts import is_short
 
 HEALTH_CHECK_WHILE_STOPPED = "health-check-while-stopped"
 
 _TIMEOUT = "health_check_timeout_s"
 _OPTIONS = "ray_actor_options"
-_PROBES = "RAY_SERVE_USER_HEALTH_CHECK_PROBE_MAX_FAIL"
 
-_NO_PROBES = f'{_OPTIONS}={{"runtime_env": {{"env_vars": {{"{_PROBES}": "0"}}}}}}'
+_NO_PROBES = f'{_OPTIONS}={{"runtime_env": {{"env_vars": {{"{PROBES.setting}": "0"}}}}}}'
 
 
 class _Deployment(NamedTuple):
@@ -39,7 +39,7 @@ def check(file: PythonFile) -> Iterator[RuleFinding]:
     if not stops:
         return
     deployments = _deployments(file)
-    probes = any(_PROBES.encode() in line for line in file.lines)
+    probes = any(PROBES.setting.encode() in line for line in file.lines)
     for call in stops:
         deployment = next((deployments[one] for one in call.scope.enclosing() if one in deployments), None)
         if deployment is None:
@@ -63,10 +63,11 @@ def check(file: PythonFile) -> Iterator[RuleFinding]:
                 continue
             text = (
                 "A stop in an async function blocks the event loop of the replica, so Serve ends the replica after "
-                f"about 18 minutes (Ray 2.60). Set {_PROBES}=0 in the runtime_env of its {_OPTIONS} while you debug."
+                f"{PROBES.default} (Ray 2.60). Set {PROBES.setting}=0 in the runtime_env of its {_OPTIONS} while you "
+                "debug."
             )
             is_sure = deployment.checks_health is False and _OPTIONS not in given
-            fix = _with(file, deployment.made_by, _NO_PROBES, None, f"Set {_PROBES}=0") if is_sure else ()
+            fix = _with(file, deployment.made_by, _NO_PROBES, None, f"Set {PROBES.setting}=0") if is_sure else ()
         yield RuleFinding(HEALTH_CHECK_WHILE_STOPPED, span(call.node), text, fix)
 
 

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 
+from raydap.analysis.ray_settings import LONG_S, TIME_LIMITS
 from raydap.lsp.analysis.findings import Fix, RuleFinding, span
 from raydap.lsp.analysis.python_file import PythonFile
 from raydap.lsp.analysis.syntax import CallSite, Scope
@@ -10,20 +11,7 @@ from raydap.lsp.rules.call_arguments import remove_argument
 
 TIMEOUT_WHILE_STOPPED = "timeout-while-stopped"
 
-LONG_S = 3600.0
-"""A time limit of at least this length does not count: it is long enough for debugging."""
-
-_LIMITS = {
-    "ray.get": ("timeout", None, "ray.get raises GetTimeoutError"),
-    "torch.distributed.init_process_group": ("timeout", 2, "the other workers of the group fail"),
-    "ray.util.collective.init_collective_group": ("gloo_timeout", None, "the other workers of the group fail"),
-    "ray.train.torch.TorchConfig": ("timeout_s", None, "the other workers of the group fail"),
-    "asyncio.timeout": ("delay", 0, "it raises TimeoutError"),
-    "asyncio.wait_for": ("timeout", 1, "it raises TimeoutError"),
-    "ray.serve.config.HTTPOptions": ("request_timeout_s", None, "Serve ends the request"),
-}
-"""For each function with a time limit: the name of its argument, the position of the argument or None, and the effect
-when the time is over."""
+_LIMITS = {limit.function: limit for limit in TIME_LIMITS if limit.function}
 
 
 def check(file: PythonFile) -> Iterator[RuleFinding]:
@@ -35,15 +23,16 @@ def check(file: PythonFile) -> Iterator[RuleFinding]:
     line = min(call.node.lineno for call, _ in stops)
     for call in file.program.calls:
         if call.name in _LIMITS:
-            argument, position, effect = _LIMITS[call.name]
+            limit = _LIMITS[call.name]
             text = (
-                f"While a worker is stopped at its breakpoint() (line {line}), this time limit keeps running: {effect}."
+                f"While a worker is stopped at its breakpoint() (line {line}), this time limit keeps running: "
+                f"{limit.effect.replace('`', '')}."
             )
-            given = _positional(call.node, position)
-            if given is not None and is_short(file, given, call.scope):
+            given = _positional(call.node, limit.position)
+            if given is not None and is_short(file, given, call.scope, limit.unit_s):
                 yield RuleFinding(TIMEOUT_WHILE_STOPPED, span(given), text)
             for keyword in call.node.keywords:
-                if keyword.arg == argument and is_short(file, keyword.value, call.scope):
+                if keyword.arg == limit.argument and is_short(file, keyword.value, call.scope, limit.unit_s):
                     fixes = () if catches or call.name != "ray.get" else _without(file, call, keyword)
                     yield RuleFinding(TIMEOUT_WHILE_STOPPED, span(keyword), text, fixes)
         elif isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "result":
@@ -70,21 +59,21 @@ def _without(file: PythonFile, call: CallSite, keyword: ast.keyword) -> tuple[Fi
     return () if edit is None else (Fix(f"Remove {keyword.arg}", (edit,)),)
 
 
-def is_short(file: PythonFile, value: ast.expr, scope: Scope) -> bool:
-    """Return whether a time limit is a number of seconds, or a timedelta of numbers, below an hour."""
-    seconds = _seconds(file, file.program.value(value, scope), scope)
+def is_short(file: PythonFile, value: ast.expr, scope: Scope, unit_s: float = 1.0) -> bool:
+    """Return whether a time limit is a number of units, or a timedelta of numbers, below an hour."""
+    seconds = _seconds(file, file.program.value(value, scope), scope, unit_s)
     return seconds is not None and 0 < seconds < LONG_S
 
 
-def _seconds(file: PythonFile, value: ast.expr, scope: Scope) -> float | None:
-    """Return the seconds of a number or a timedelta of numbers; None for any other expression."""
+def _seconds(file: PythonFile, value: ast.expr, scope: Scope, unit_s: float) -> float | None:
+    """Return the seconds of a number of units or a timedelta of numbers; None for any other expression."""
     if isinstance(value, ast.Constant) and isinstance(value.value, (int, float)) and not isinstance(value.value, bool):
-        return float(value.value)
+        return float(value.value) * unit_s
     if isinstance(value, ast.Call) and file.program.dotted(value.func, scope) == "datetime.timedelta":
         units = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0, "days": 86400.0, "milliseconds": 0.001}
         total = 0.0
         for keyword in value.keywords:
-            amount = _seconds(file, keyword.value, scope)
+            amount = _seconds(file, keyword.value, scope, 1.0)
             if keyword.arg not in units or amount is None:
                 return None
             total += amount * units[keyword.arg]
