@@ -109,6 +109,7 @@ class Problem:
     """A problem that can be shown to the user."""
 
     code: Code
+    """The number of the error (docs/errors.md)."""
     text: str
     """One sentence with what happened and what to do next."""
     detail: str = ""

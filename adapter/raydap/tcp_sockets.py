@@ -19,10 +19,12 @@ _ANY = ("0.0.0.0", "::")
 
 @dataclass(frozen=True, slots=True)
 class TcpSocket:
-    """A socket that listens or is connected. `host` and `port` are its address on this machine."""
+    """A socket that listens or is connected."""
 
     host: str
+    """The socket's address on this machine; `0.0.0.0` or `::` if it listens at all addresses."""
     port: int
+    """The socket's port on this machine."""
     listens: bool
     """Whether it listens. Otherwise it is connected to `peer`."""
     uid: int

@@ -14,11 +14,13 @@ class RayTask:
     """A task that has not finished (ray/util/state/common.py, TaskState)."""
 
     id: str
+    """Ray's id of the task, which all of its attempts share."""
     name: str
     """The name of its function, or `Class.method`."""
     state: str
     """Ray's state of the task, such as `RUNNING` or `PENDING_NODE_ASSIGNMENT`."""
     job: str = ""
+    """The id of the job that the task belongs to; "" if Ray does not report it."""
     actor: str = ""
     """The id of the actor that runs it, or that it makes; "" for other tasks."""
     parent: str = ""
@@ -45,11 +47,15 @@ class RayActor:
     """An actor that is not dead (ActorState)."""
 
     id: str
+    """Ray's id of the actor, to which `RayTask.actor` refers."""
     name: str
     """The name of its class."""
     state: str
+    """Ray's state of the actor, such as `ALIVE` or `PENDING_CREATION`."""
     job: str = ""
+    """The id of the job that has created the actor; "" if Ray does not report it."""
     node_id: str = ""
+    """The id of the actor's node; "" while it has none."""
     pid: int = 0
     """The id of its process; 0 while it has none."""
     resources: Resources = field(default_factory=dict)
@@ -65,7 +71,9 @@ class RayGroup:
     """A placement group that is not removed (PlacementGroupState)."""
 
     id: str
+    """Ray's id of the group, to which `RayTask.group` and `RayActor.group` refer."""
     state: str
+    """Ray's state of the group, such as `PENDING`; `CREATED` once all bundles have their resources."""
     job: str = ""
     """The job that has created it."""
     bundles: tuple[Resources, ...] = ()
@@ -77,8 +85,11 @@ class RayState:
     """Everything that Ray reports about unfinished work."""
 
     tasks: tuple[RayTask, ...] = ()
+    """The unfinished tasks, each once."""
     actors: tuple[RayActor, ...] = ()
+    """The actors that are not dead."""
     groups: tuple[RayGroup, ...] = ()
+    """The placement groups that are not removed."""
     nodes: tuple[Resources, ...] = ()
     """The resources of each node."""
     used: Resources = field(default_factory=dict)

@@ -11,9 +11,11 @@ class FrameVariable(msgspec.Struct, frozen=True):
     """A local variable of a frame."""
 
     name: str
+    """The name in the code."""
     value: str
     """The value as a short text; the name of its type if that is not Python's own."""
     type: str
+    """The name of the value's type; "" if the stack was read from outside."""
 
 
 class CodeOwner:
@@ -26,9 +28,11 @@ class ThreadFrame(msgspec.Struct, frozen=True):
     """One frame of a stack."""
 
     name: str
+    """The name of the frame's function, without its class."""
     path: str
     """The worker's own path, before it is mapped to the client's."""
     line: int
+    """The line that the frame executes, counted from 1; 0 if it is not known."""
     owner: Literal[0, 1, 2]
     """A value of CodeOwner."""
     locals: tuple[FrameVariable, ...] = ()
@@ -60,6 +64,7 @@ class SampledStack(msgspec.Struct, frozen=True):
     """The stack of a thread, or of a coroutine that waits."""
 
     name: str
+    """The name of the thread, or of the coroutine; "" if it is not known."""
     main: bool
     """Whether it is the main thread."""
     activity: Literal["blocked", "busy", "running", "stopped"]
@@ -111,6 +116,7 @@ class Stacks(msgspec.Struct, frozen=True):
     cwd: str
     """The current directory of the process, to which paths may be relative."""
     threads: tuple[SampledStack, ...]
+    """The stacks of threads, the main thread first, and then of waiting coroutines."""
     more: int = 0
     """The number of waiting coroutines that are not among `threads`."""
 

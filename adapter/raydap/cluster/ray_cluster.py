@@ -50,12 +50,14 @@ class Timing:
     idle_poll_s: float = 1.0
     """The period of the same poll once no worker was paused and the user did nothing for `idle_after_s`."""
     idle_after_s: float = 60.0
+    """Time without a paused worker and without an action of the user, after which `idle_poll_s` applies."""
     startup_grace_s: float = 60.0
     """Time for which a patient source does not report failures, because a cluster may be starting."""
     search_s: float = 5.0
     """Until the driver of a launched program has reported its cluster, the source looks for a cluster that the program
     has started: first after this time, then after twice as long, and so on, up to `max_search_s`."""
     max_search_s: float = 60.0
+    """The longest time between two such searches."""
     outage_grace_s: float = 5.0
     """Time for which no source reports failures once the cluster has answered."""
     scale: float = 1.0

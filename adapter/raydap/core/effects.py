@@ -17,6 +17,7 @@ class SendToClient:
     """Send a message to a client."""
 
     client: ClientId
+    """The receiver. If it is gone, nothing is sent."""
     data: bytes
     """The JSON of one message, without its header."""
 
@@ -29,6 +30,7 @@ class DropClient:
     """
 
     client: ClientId
+    """The client that has left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +41,11 @@ class DialWorker:
     """
 
     worker: WorkerKey
+    """The key of the worker, repeated in the answer."""
     host: str
+    """The address of the worker's node; "" if an agent did not report it."""
     port: int
+    """The debug port; 0 for a worker with an agent."""
     node_id: str = ""
     """Ray's hex id of the worker's node, or ""."""
     agent: str = ""
@@ -57,6 +62,7 @@ class ReleaseAgent:
     """
 
     worker: WorkerKey
+    """The key of the process, as AgentCalled has reported it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,7 @@ class InjectAgent:
     """Start an agent in a running worker that has none, if that is possible. Answered by AgentInjected."""
 
     worker: ProcessInfo
+    """The running worker. Its key is repeated in the answer."""
     actor: bool
     """Whether the worker runs an actor, as far as Ray reports."""
     children: bool
@@ -98,9 +105,11 @@ class AskAgent:
     """
 
     target: DialWorker
+    """The process of the agent, as for a connection to it."""
     number: int
     """Repeated in the answer."""
     question: Mapping[str, object]
+    """A JSON object with the question, such as `{"stack": True}`."""
     timeout_s: float
     """Seconds for the answer."""
 
@@ -110,20 +119,21 @@ class SampleStack:
     """Read the stacks of a worker's process from outside, by py-spy on its node. Answered by StackSampled."""
 
     worker: ProcessInfo
+    """The worker, with its pid and node. Its key is repeated in the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class FindForkedWaits:
-    """Find the forked children of these processes that wait in breakpoint(). Answered by ForkedWaitsFound.
-
-    `host` and `node_id` are those of ProcessInfo; all processes are on that node.
-    """
+    """Find the forked children of these processes that wait in breakpoint(). Answered by ForkedWaitsFound."""
 
     number: int
     """Repeated in the answer."""
     host: str
+    """The address of the node, as in ProcessInfo."""
     node_id: str
+    """Ray's hex id of the node, as in ProcessInfo."""
     pids: tuple[int, ...]
+    """The process ids of workers and drivers on this node."""
     may_relay: bool
     """Whether the relay may be used. If not, a node that needs it is reported as having no such children."""
 
@@ -133,6 +143,7 @@ class SendToWorker:
     """Send a message to a worker."""
 
     worker: WorkerKey
+    """The receiver. If its connection has ended, nothing is sent."""
     data: bytes
     """The JSON of one message, without its header."""
 
@@ -142,6 +153,7 @@ class HangUp:
     """Close the connection to a worker, after writing everything sent so far. No WorkerGone follows."""
 
     worker: WorkerKey
+    """The key of the connected worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +161,7 @@ class StartDiscovery:
     """Report WorkersPaused until StopDiscovery."""
 
     settings: AttachSettings
+    """The arguments of `attach` or `launch`, which name the cluster or the workers."""
     patient: bool = False
     """Whether a missing cluster is no failure, because it may still be starting."""
 
@@ -163,6 +176,7 @@ class AskExitReason:
     """Look up in Ray why a worker has ended, and whether its job has. Answered by WorkersEnded and JobsEnded."""
 
     worker: ProcessInfo
+    """The worker as it was known before its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +184,7 @@ class AskFacts:
     """Look up the facts about these workers in Ray. Answered by FactsListed, with the facts that Ray has."""
 
     workers: tuple[ProcessInfo, ...]
+    """The workers to look up. Each is looked up several times, because Ray's lists lag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +207,7 @@ class WatchAlive:
     """Start or stop reporting WorkersAlive. Comes after StartDiscovery; StopDiscovery stops it, too."""
 
     on: bool
+    """True to start the reports, False to stop them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +215,7 @@ class StartDebuggee:
     """Start the launched program. Answered by DebuggeeStarted or DebuggeeFailed."""
 
     settings: LaunchSettings
+    """The arguments of `launch`, which name the program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +236,7 @@ class CheckFiles:
     """Check which of these files raydap's machine has. Answered by FilesChecked."""
 
     paths: tuple[str, ...]
+    """The paths to check, as workers report them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +249,9 @@ class Log:
     """Write a line to raydap's log."""
 
     level: Literal["debug", "info", "warning", "error"]
+    """The level, as a name of the module `logging` in lower case."""
     text: str
+    """The message, without time and level."""
 
 
 Effect = (

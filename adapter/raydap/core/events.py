@@ -15,6 +15,7 @@ class ClientConnected:
     """A client has connected."""
 
     client: ClientId
+    """The new client's number, which no other connection of the bridge gets."""
     child_session: bool = False
     """Whether it uses the port of OpenChildPort, so that it may only join as a child session."""
     admitted: bool = True
@@ -26,22 +27,27 @@ class ClientAdmitted:
     """A client has presented the hub's token after it connected."""
 
     client: ClientId
+    """The client whose ClientConnected was not `admitted`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientMessage:
-    """A client has sent a message. `data` is its JSON, without the header."""
+    """A client has sent a message."""
 
     client: ClientId
+    """The sender."""
     data: bytes
+    """The JSON of the message, without its header."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientGone:
-    """The connection of a client has ended; `reason` is for the log."""
+    """The connection of a client has ended."""
 
     client: ClientId
+    """The client that was connected."""
     reason: str
+    """Why the connection has ended, for the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,7 @@ class WorkersPaused:
     """A snapshot of all workers that wait for a debugger, in the order in which discovery found them."""
 
     workers: tuple[ProcessInfo, ...]
+    """The workers, with their debug ports. A worker that is absent no longer waits."""
     age_s: float = field(default=0.0, compare=False)
     """Seconds since the request to Ray."""
 
@@ -58,6 +65,7 @@ class WorkersAlive:
     """A snapshot of all running workers and drivers, paused or not, with their facts. It contains no CHILD."""
 
     workers: Mapping[ProcessInfo, RayFacts]
+    """The processes, with what Ray reports that they run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +73,7 @@ class AgentCalled:
     """A process with an agent waits for a debugger, or for ReleaseAgent."""
 
     worker: ProcessInfo
+    """The process that waits."""
     waits: bool = False
     """Whether the process calls repeatedly until a raydap debugs it."""
     stops: bool = False
@@ -76,6 +85,7 @@ class AgentFound:
     """raydap has found a running process with an agent."""
 
     worker: ProcessInfo
+    """The process of the agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +93,23 @@ class AgentsEnded:
     """The processes whose agents have these sockets have ended."""
 
     sockets: Collection[str]
+    """The paths of the agents' sockets, as in `ProcessInfo.agent`."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodesAlive:
-    """The addresses of all nodes of the cluster that are alive now, by Ray's hex ids."""
+    """The nodes of the cluster that are alive now."""
 
     nodes: Mapping[str, str]
+    """The address of each node, by Ray's hex id."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentsExpected:
-    """Workers with agents run on any node of the cluster, or will soon. `reason` is the evidence for it."""
+    """Workers with agents run on any node of the cluster, or will soon."""
 
     reason: str
+    """The evidence for this, for the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,37 +119,48 @@ class AgentsSearched:
 
 @dataclass(frozen=True, slots=True)
 class AgentInjected:
-    """The result of InjectAgent. `problem` is "" if an agent starts and is going to call, else a reason for users."""
+    """The result of InjectAgent."""
 
     worker: WorkerKey
+    """The key of InjectAgent's worker."""
     problem: str
+    """Why no agent could be started, for users; "" if one starts and is going to call."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentAnswered:
-    """The answer to AskAgent: `text` is what the agent has sent, or `problem` is why it has not."""
+    """The answer to AskAgent."""
 
     number: int
+    """The number of the AskAgent."""
     text: str
+    """The text that the agent has sent; "" if there is a `problem`."""
     problem: str = ""
+    """Why the agent has not answered; "" if it has."""
 
 
 @dataclass(frozen=True, slots=True)
 class StackSampled:
-    """The answer to SampleStack: JSON of Stacks (analysis/thread_stacks.py), or in `problem` why there is none."""
+    """The answer to SampleStack."""
 
     worker: WorkerKey
+    """The key of SampleStack's worker."""
     text: str
+    """The JSON of Stacks (analysis/thread_stacks.py); "" if there is a `problem`."""
     problem: str = ""
+    """Why the stacks could not be read, for users; "" if they were."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForkedWaitsFound:
-    """The answer to FindForkedWaits: JSON of ForkedWaits in `text`, or in `problem` why there is none."""
+    """The answer to FindForkedWaits."""
 
     number: int
+    """The number of the FindForkedWaits."""
     text: str
+    """The JSON of ForkedWaits; "" if there is a `problem`."""
     problem: str = ""
+    """Why the node could not be searched; "" if it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +168,15 @@ class FactsListed:
     """The facts that Ray has now for these workers."""
 
     facts: Mapping[WorkerKey, RayFacts]
+    """The facts by worker, only for workers whose facts have changed since the last report."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActorsListed:
-    """All actors that are not dead now; none if Ray does not answer."""
+    """All actors that are not dead now."""
 
     actors: tuple[ListedActor, ...]
+    """The actors; empty if Ray does not answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,15 +184,19 @@ class RayStateListed:
     """The answer to AskRayState."""
 
     number: int
+    """The number of the AskRayState."""
     state: RayState
+    """The unfinished work, or the reason why it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiscoveryReady:
-    """Discovery has answered. `where` is the cluster's name for users, `sockets` its local folder of sockets."""
+    """Discovery has answered."""
 
     where: str
+    """The cluster's name for users: the URL of its dashboard, or `the given workers`."""
     sockets: str = ""
+    """The folder of the cluster's sockets on this machine; "" if there is none, or if raydap needs no agents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +204,7 @@ class DiscoveryFailed:
     """Discovery could not answer. It tries again until the core stops it."""
 
     problem: Problem
+    """The reason, for users."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,23 +212,29 @@ class WorkerConnected:
     """The connection that DialWorker has requested is open."""
 
     worker: WorkerKey
+    """The key of DialWorker's worker."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerMessage:
-    """A worker has sent a message. `data` is its JSON, without the header."""
+    """A worker has sent a message."""
 
     worker: WorkerKey
+    """The sender."""
     data: bytes
+    """The JSON of the message, without its header."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerGone:
-    """The connection has ended, or could not be made. `refused`: nothing listens on the worker's port."""
+    """The connection has ended, or could not be made."""
 
     worker: WorkerKey
+    """The key of DialWorker's worker."""
     reason: str
+    """Why the connection has ended or could not be made, for users."""
     refused: bool = False
+    """Whether the connection could not be made because nothing listens on the worker's port."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,23 +242,29 @@ class DebuggeeOutput:
     """The launched program has printed something."""
 
     category: Literal["stdout", "stderr"]
+    """The category of the output, as in DAP's event `output`."""
     text: str
+    """A piece of the output, which may end within a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class DebuggeeStarted:
-    """The launched program runs. `pid` is 0 for a submitted job. `off`: its environment contains RAYDAP=off."""
+    """The launched program runs."""
 
     name: str
+    """The name of the program's file or module, or the submission id of the job."""
     pid: int
+    """The process id; 0 for a submitted job."""
     off: bool = False
+    """Whether the environment of the program contains RAYDAP=off."""
 
 
 @dataclass(frozen=True, slots=True)
 class DebuggeeExited:
-    """The launched program has ended. `code` is 128 plus the signal's number if a signal ended it."""
+    """The launched program has ended."""
 
     code: int
+    """The exit code; 128 plus the signal's number if a signal ended the program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,14 +277,17 @@ class DebuggeeFailed:
     """The launched program could not be started."""
 
     problem: Problem
+    """The reason, for users."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChildPortOpened:
-    """Child sessions can connect to this loopback port, with this token."""
+    """Child sessions can connect to a port of their own."""
 
     port: int
+    """The port on 127.0.0.1."""
     token: str
+    """The secret that raydap sends to the editor, and that each child session repeats in its `attach`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,13 +295,16 @@ class ChildPortFailed:
     """raydap cannot listen for child sessions."""
 
     reason: str
+    """The system's error message."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilesChecked:
-    """The result of CheckFiles: whether raydap's machine has each file; true for all if the check failed."""
+    """The result of CheckFiles."""
 
     files: Mapping[str, bool]
+    """For each path, whether raydap's machine has the file. All are true if the check failed, and false if clients do
+    not share raydap's files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +312,7 @@ class WorkersEnded:
     """The answer to AskExitReason, for all workers whose end Ray reports by now."""
 
     workers: tuple[EndedWorker, ...]
+    """The workers with Ray's reasons for their ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +320,7 @@ class JobsListed:
     """The names of the jobs that ran at the first contact with the cluster."""
 
     running: tuple[str, ...]
+    """The names of the jobs for users: `train.py (raysubmit_1)`. Jobs of raydap's own are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,13 +328,15 @@ class JobsEnded:
     """Jobs that have ended. Each job is reported once."""
 
     jobs: tuple[EndedJob, ...]
+    """The jobs that have ended since the last report."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """Time has passed; the core has no other clock. `now` is in seconds, monotonic."""
+    """Time has passed; the core has no other clock."""
 
     now: float
+    """The time by the monotonic clock of the event loop, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)

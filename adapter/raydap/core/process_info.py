@@ -8,21 +8,26 @@ from raydap.protocol.types import WorkerKey
 
 @dataclass(frozen=True, slots=True)
 class ProcessInfo:
-    """A process that waits for a debugger, has an agent, or (WorkersAlive) runs. `pid` is 0 if it is unknown."""
+    """A process that waits for a debugger, has an agent, or (WorkersAlive) runs."""
 
     key: WorkerKey
+    """Ray's worker id, `host:port` for an explicit target, or `pid-4711` for a process without a worker id."""
     host: str
+    """The address at which debuggers reach the process; "" for a driver that has not joined a cluster."""
     port: int
     """The debug port; 0 without one. A process with an agent needs none (inworker/agent.py)."""
     pid: int = 0
+    """The process id on its node; 0 if it is unknown."""
     node: str = ""
+    """The address of the node, as its name for users; "" for a driver that has not joined a cluster."""
     node_id: str = ""
-    """Ray's hex id of the node, "" for explicit targets. `node` is its address, as its name for users."""
+    """Ray's hex id of the node; "" for explicit targets."""
     worker_type: Literal["WORKER", "DRIVER", "TARGET", "CHILD"] = "WORKER"
     """A CHILD is a subprocess of a worker. It has an agent and a `parent`, or its parent's adapter serves it."""
     agent: str = ""
     """The path of the agent's socket on the process's node; "" without an agent."""
     parent: WorkerKey = field(default=WorkerKey(""))
+    """The key of the process that a CHILD descends from; "" for all others."""
     over_relay: bool = False
     """Whether only the process's own node reaches the agent."""
 
@@ -34,11 +39,13 @@ class RayFacts:
     task: str = ""
     """The name of a function, or `Class.method` for an actor."""
     actor: str = ""
+    """The class of the actor, without its module."""
     actor_name: str = ""
-    """The actor's registered name; `actor` is its class."""
+    """The actor's registered name."""
     job: str = ""
+    """Ray's hex id of the job."""
     submission: str = ""
-    """The job's id in the Jobs API; `job` is Ray's hex id."""
+    """The job's id in the Jobs API."""
     title: str = ""
     """The name given to a task, or a text that distinguishes an actor from the others of its class."""
     started: float = field(default=0.0, compare=False)  # Not compared: clients need no event for each new task.
@@ -47,13 +54,18 @@ class RayFacts:
 
 @dataclass(frozen=True, slots=True)
 class ListedActor:
-    """An actor in Ray's list. `actor` is its class, as in RayFacts. Only an actor that is alive has a process."""
+    """An actor in Ray's list."""
 
     job: str
+    """Ray's hex id of the actor's job."""
     actor: str
+    """The actor's class, as in RayFacts."""
     alive: bool
+    """Whether the actor is alive, and so has a process. False while it starts or restarts."""
     node_id: str
+    """Ray's hex id of the process's node; "" if Ray does not report it."""
     pid: int
+    """The id of the process; 0 if Ray does not report it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,29 +73,37 @@ class ForkedWait:
     """A thread in Ray's breakpoint(), in a forked child to which no debugger can attach (machine/outside_looks.py)."""
 
     parent: int
-    """The pid of the worker or driver that the child descends from; `pid` is the child's own."""
+    """The pid of the worker or driver that the child descends from."""
     pid: int
+    """The pid of the child."""
     thread: str
+    """The name of the thread; "" if it is not known."""
     function: str
+    """The function that has called breakpoint(), without its class."""
     path: str
+    """The file of this function, by the child's own path."""
     line: int
-    """`function`, `path` and `line` are the place from which the thread has called breakpoint()."""
+    """The line of the call, counted from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForkedWaits:
-    """The waiting threads of one node's forked children. `problem` is why some children could not be read, or ""."""
+    """The waiting threads of one node's forked children."""
 
     waits: tuple[ForkedWait, ...] = ()
+    """The threads, of all children that could be read."""
     problem: str = ""
+    """Why some children could not be read; "" if all could."""
 
 
 @dataclass(frozen=True, slots=True)
 class EndedWorker:
-    """A worker that has ended; `reason` is Ray's own text."""
+    """A worker that has ended."""
 
     row: ProcessInfo
+    """The worker, as in AskExitReason."""
     reason: str
+    """Ray's own text about the end."""
     crashed: bool
     """Whether Ray reports a crash. A worker that ends with its job may crash, too (workers/loss.py)."""
     ended_ms: int = 0
@@ -92,9 +112,11 @@ class EndedWorker:
 
 @dataclass(frozen=True, slots=True)
 class EndedJob:
-    """A job that has ended; `text` is a sentence for users, `ended_ms` as in EndedWorker."""
+    """A job that has ended."""
 
     job: str
     """Ray's hex id; "" for a job whose driver never started."""
     text: str
+    """A sentence for users: how the job has ended."""
     ended_ms: int = 0
+    """The time of the end in milliseconds since 1970; 0 if Ray does not report it."""

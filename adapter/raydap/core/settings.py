@@ -18,6 +18,7 @@ class PathMapping(msgspec.Struct, rename="camel", frozen=True, forbid_unknown_fi
     """One folder, as the client sees it and as the worker sees it."""
 
     local_root: str
+    """The client's path of the folder."""
     remote_root: str
     """The worker's folder; "." is its current directory."""
 
@@ -89,6 +90,7 @@ class LaunchSettings(AttachSettings, frozen=True, forbid_unknown_fields=True, kw
     module: str | None = None
     """The driver as a module, like `python -m`."""
     args: tuple[str, ...] = ()
+    """The program's own arguments."""
     cwd: str | None = None
     """The folder in which the driver runs; for a submitted job its working_dir."""
     env: dict[str, str | None] = {}

@@ -26,6 +26,7 @@ class Check(NamedTuple):
     needs: tuple[str, ...]
     """The parts of the facts that it needs. If one of them is in Facts.missing, the check is skipped."""
     run: Callable[[Facts], Iterable[Finding]]
+    """The function that inspects the facts and yields the findings, still without the check's name."""
 
 
 _ASKED, _NODES = ("cluster",), ("cluster", "nodes")

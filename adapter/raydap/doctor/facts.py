@@ -23,6 +23,7 @@ class SourceBreakpoint:
     path: Path
     """The absolute path of its file."""
     line: int
+    """The line, counted from 1."""
     source: bytes | None
     """The content of the file, None if this machine does not have it."""
     verified: bool = False
@@ -43,6 +44,7 @@ class ListedWorker:
     paused: int = 0
     """The number of its threads that wait for a debugger."""
     facts: RayFacts = field(default_factory=RayFacts)
+    """The facts that Ray reports; empty facts if the worker runs nothing."""
 
     def __str__(self) -> str:
         name = self.facts.title or self.facts.task or ("driver" if self.worker.worker_type == "DRIVER" else "worker")
@@ -51,11 +53,14 @@ class ListedWorker:
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """The versions in raydap's own environment. A package that is not installed has the version ""."""
+    """The versions in raydap's own environment."""
 
     python: str = ""
+    """The version of the Python that runs raydap."""
     ray: str = ""
+    """The version of Ray; "" if it is not installed."""
     debugpy: str = ""
+    """The version of debugpy; "" if it is not installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,7 @@ class Facts:
     gcs: str = ""
     """The address of the GCS, "" if it is not known."""
     here: Versions = field(default_factory=Versions)
+    """The versions in raydap's own environment, to compare with the versions on the nodes."""
     nodes: Mapping[str, str] = field(default_factory=dict)
     """The addresses of all nodes."""
     ports: Mapping[str, int] = field(default_factory=dict)

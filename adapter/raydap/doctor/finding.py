@@ -19,6 +19,7 @@ class Finding(msgspec.Struct, frozen=True):
     check: str
     """The name of its row in CHECKS. `diagnosis.py` sets it."""
     severity: Severity
+    """How much the finding hinders debugging; `skipped` if the check did not run."""
     what: str
     """The observation, as a plain sentence."""
     why: str = ""

@@ -23,7 +23,9 @@ class ConnectionInfo(msgspec.Struct, frozen=True):
     host: str
     """The host at which this machine reaches the hub."""
     port: int
+    """The port at `host` on which the hub listens."""
     tls: bool
+    """Whether the hub requires TLS."""
     token: str | None
     """None if the hub requires no token, or if the token is not known."""
     pid: int

@@ -32,10 +32,13 @@ class HubAddress:
     url: str
     """The complete URL, with scheme, port and path."""
     host: str
+    """The host name or address in the URL; an IPv6 address has no brackets here."""
     port: int
+    """The port in the URL."""
     websocket: bool
     """Whether the connection is a WebSocket, whose handshake carries the token. Over TCP `attach` does."""
     tls: bool
+    """Whether the connection uses TLS."""
 
 
 def parse(url: str, environ: Mapping[str, str] = os.environ) -> HubAddress:

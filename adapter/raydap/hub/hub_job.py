@@ -54,8 +54,11 @@ class _JobRow(msgspec.Struct, frozen=True):
     submission_id: str
     """The name that the submitter chose. Connection files are named after it, so a hub's must be a plain name."""
     type: str
+    """Ray's type of the job: `SUBMISSION` if it was submitted through the Jobs API, else `DRIVER`."""
     status: str = ""
+    """Ray's status of the job, such as `RUNNING`; "" if the row lacks it."""
     metadata: dict[str, str] | None = None
+    """The metadata that the submitter gave; None if there is none."""
 
     @classmethod
     def read(cls, row: object) -> "_JobRow | None":
@@ -115,6 +118,7 @@ class Hub:
     host: str
     """The address that it listens on."""
     port: int
+    """The port that it listens on."""
     node: str
     """The address of its machine."""
     machine: str

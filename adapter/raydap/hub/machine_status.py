@@ -39,6 +39,7 @@ class PausedStatus(msgspec.Struct, frozen=True):
     name: str
     """The function or method that the worker runs, "" if Ray does not report it."""
     pid: int
+    """The worker's process id on its node; 0 if Ray does not report it."""
     node: str
     """The address of its node."""
     port: int
@@ -88,6 +89,7 @@ class SessionStatus(msgspec.Struct, frozen=True):
     """A process that speaks DAP for one editor."""
 
     pid: int
+    """The process id on this machine."""
     command: str
     """The command of raydap that it executes, such as `adapter` or `connect`."""
     parent: str
@@ -102,8 +104,11 @@ class MachineStatus(msgspec.Struct, frozen=True):
     """What `raydap status` shows."""
 
     hubs: list[HubStatus]
+    """The hubs that run here or have a connection file."""
     sessions: list[SessionStatus]
+    """The processes of this machine that speak DAP for an editor."""
     clusters: list[ClusterStatus]
+    """The clusters with a node on this machine, and the cluster that the user has named."""
     problem: str | None = None
     """Why the processes of this machine cannot be listed. Sessions, local clusters, and hubs without a connection file
     are missing then."""

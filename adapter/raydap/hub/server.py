@@ -30,6 +30,7 @@ class ServerOptions:
     port: int
     """The port to listen on. With 0 the system chooses one."""
     hub_settings: HubSettings
+    """The settings with which the hub's bridge runs."""
     digest: str | None
     """The digest of the token that clients must send, None if they need no token."""
     token: str | None = None
@@ -39,6 +40,7 @@ class ServerOptions:
     print_token: bool = False
     """Whether to print `token`: only if a person reads the output, so that no log contains it."""
     write_connection_file: bool = True
+    """Whether to write a connection file, through which this user's clients find the hub."""
     connection_file: Path | None = None
     """The path of the connection file, None for one in the user's runtime folder."""
     names: tuple[str, ...] = ()
@@ -46,6 +48,7 @@ class ServerOptions:
     once: bool = False
     """Whether the hub ends when the last client has left."""
     tls: ssl.SSLContext | None = None
+    """The hub's certificate and key; None to serve without TLS."""
 
 
 def tls_context(certificate: str, key: str) -> ssl.SSLContext:

@@ -46,10 +46,15 @@ def _folded(node: StackNode, outer: list[str]) -> Iterator[str]:
 
 class _Box(NamedTuple):
     node: StackNode
+    """The node of the tree; the root has no frame."""
     left: float
+    """The distance from the left edge of the picture, in SVG units."""
     width: float
+    """The width, in SVG units."""
     depth: int
+    """The number of the row, from 0 for the root."""
     is_few: bool
+    """Whether the frame has less than half of its caller's threads."""
 
 
 def svg(root: StackNode) -> str:

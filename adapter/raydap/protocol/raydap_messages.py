@@ -19,6 +19,7 @@ class Server(Message, frozen=True):
     """The field `raydap` in the answer to `initialize`."""
 
     version: str
+    """The version of raydap, such as `0.1.0`."""
     protocol: int = PROTOCOL
     """If it differs from the client's own number, the side with the lower number is too old."""
     debugs: str | UnsetType = UNSET
@@ -46,7 +47,9 @@ class StoppedThread(Message, frozen=True):
     """A stopped thread of a worker."""
 
     thread_id: int
+    """The id of the thread, as in DAP."""
     name: str
+    """The name of the thread, as in DAP: its worker's name, with `order` if that is not 0."""
     reason: str
     """As in DAP's event `stopped`."""
     error: str
@@ -73,12 +76,15 @@ class WorkerEntry(Message, frozen=True):
     where: str
     """Its process and its node: `4711 · 10.0.0.7`."""
     state: WorkerState
+    """The state; docs/requests.md explains each one."""
     age: float
     """Seconds since the state began."""
     type: Literal["worker", "driver", "target", "child"]
+    """The kind of process. A `target` was given by address, and a `child` was started or forked by another process."""
     pid: int
     """0 if it is not known."""
     node: str
+    """The address of the node, for people to read."""
     node_id: str
     """Ray's id of the node."""
     job: str
@@ -94,6 +100,7 @@ class WorkerEntry(Message, frozen=True):
     agent: bool
     """Whether the worker has an agent, so that raydap can attach to it at any time."""
     threads: tuple[StoppedThread, ...]
+    """The stopped threads; empty in all states but `stopped`."""
     problem: str
     """Why raydap could not attach to the worker, or why it has ended; "" if there is no problem."""
     retry: float | UnsetType = UNSET
@@ -176,7 +183,9 @@ class KeptSet(Message, frozen=True):
     """A set that is kept under a name."""
 
     name: str
+    """The name by which `set:` refers to it."""
     select: str
+    """The set, as the client has sent it."""
 
 
 class WorkerSets(Message, frozen=True):
@@ -190,6 +199,7 @@ class FocusArguments(Arguments, frozen=True):
     """The arguments of `raydap/focus`."""
 
     thread_id: int
+    """The id of the thread that the user looks at."""
 
 
 class ContinueThreadsArguments(Arguments, frozen=True):
@@ -205,7 +215,9 @@ class StepThreadsArguments(Arguments, frozen=True):
     """The arguments of `raydap/step`, which steps a thread and the other threads that are stopped at the same line."""
 
     thread_id: int
+    """The id of the thread whose line decides which other threads step."""
     command: Literal["next", "stepIn", "stepOut"]
+    """The DAP request that each of the threads gets."""
     select: str | None = None
     """A set to which the other threads are limited."""
     timeout: float = 0.0
@@ -260,7 +272,9 @@ class MissingWorker(Message, frozen=True):
     worker: str
     """Its key."""
     label: str
+    """A short name: `Trainer{3}`."""
     state: Literal["attaching", "stopped", "held", "running"]
+    """Its state, as in WorkerEntry."""
     place: str
     """Where it runs: `train.py:88`; "" if it is not known."""
 
@@ -269,6 +283,7 @@ class Barrier(Message, frozen=True):
     """A barrier at which workers of one class wait. It is a breakpoint on a line or on a function."""
 
     id: int
+    """The id for the argument `barrier`; a new one each time that workers begin to wait."""
     breakpoint: int
     """The id of the breakpoint."""
     path: str
@@ -284,6 +299,7 @@ class Barrier(Message, frozen=True):
     of: int
     """How many workers the barrier waits for, including the workers that have arrived."""
     missing: tuple[MissingWorker, ...]
+    """The attached workers that have not arrived."""
     starting: int
     """How many actors raydap has yet to attach to."""
     unreached: int
@@ -304,13 +320,10 @@ class BreakpointsArguments(Arguments, frozen=True):
 
 
 class SetBreakpoint(Message, frozen=True):
-    """A breakpoint on a line or on a function.
-
-    `condition`, `hitCondition` and `logMessage` are those of DAP's SourceBreakpoint, "" if there is none. `verified`
-    and `message` are those of DAP's Breakpoint.
-    """
+    """A breakpoint on a line or on a function."""
 
     id: int
+    """The id, as in DAP's Breakpoint."""
     path: str
     """The path on the client's machine; "" for a function."""
     line: int
@@ -318,10 +331,15 @@ class SetBreakpoint(Message, frozen=True):
     function: str
     """The name of the function; "" for a line."""
     condition: str
+    """The condition, as in DAP's SourceBreakpoint; "" if there is none."""
     hit_condition: str
+    """The hit condition, as in DAP's SourceBreakpoint; "" if there is none."""
     log_message: str
+    """The message of a logpoint, as in DAP's SourceBreakpoint; "" for a breakpoint that stops."""
     verified: bool
+    """Whether the breakpoint could be set, as in DAP's Breakpoint."""
     message: str
+    """A note for the user, such as why it is not verified; "" if there is none."""
 
 
 class BreakpointList(Message, frozen=True):

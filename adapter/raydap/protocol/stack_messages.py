@@ -20,10 +20,12 @@ class StackVariable(Message, frozen=True):
     """One local variable."""
 
     name: str
+    """The name in the code."""
     value: str
     """A short text, written without running code of the user's. Values of types that are not Python's own have no more
     than their type."""
     type: str
+    """The name of the value's type; "" if the stack was read from outside."""
 
 
 class StackFrame(Message, frozen=True):
@@ -34,15 +36,18 @@ class StackFrame(Message, frozen=True):
     path: str
     """The path on the client's machine, or a name like `<string>`."""
     line: int
+    """The line that the frame executes, counted from 1; 0 if it is not known."""
     is_users: bool
     """Whether the code is the user's: neither Python's, nor Ray's, nor an installed package's."""
     variables: tuple[StackVariable, ...]
+    """The local variables; empty if the answer would become too long with them."""
 
 
 class ThreadStack(Message, frozen=True):
     """One thread, or a coroutine that waits."""
 
     name: str
+    """The name of the thread, or of the coroutine."""
     place: str
     """Where it is: `blocked in ray.get (train.py:41)`."""
     is_users: bool
@@ -50,6 +55,7 @@ class ThreadStack(Message, frozen=True):
     frames: tuple[StackFrame, ...]
     """The innermost first."""
     coroutine: bool = False
+    """Whether this is a coroutine that waits, in no thread."""
 
 
 class WorkerStack(Message, frozen=True):
@@ -92,6 +98,7 @@ class CodeLocation(Message, frozen=True):
     path: str
     """The path on the client's machine."""
     line: int
+    """The line, counted from 1; 0 if it is not known."""
 
 
 class ValueGroup(Message, frozen=True):
@@ -100,6 +107,7 @@ class ValueGroup(Message, frozen=True):
     value: str
     """A short text."""
     type: str
+    """The name of the value's type."""
     count: int
     """How many threads have the value."""
     members: tuple[int, ...]
@@ -114,6 +122,7 @@ class FoldedVariable(Message, frozen=True):
     """A local variable in many threads."""
 
     name: str
+    """The name in the code."""
     groups: tuple[ValueGroup, ...]
     """The largest groups of equal values, the smallest of these first."""
     more: int
@@ -143,6 +152,7 @@ class MissingMembers(Message, frozen=True):
     """The actors that are not in a frame in which most actors of their class are."""
 
     frame: CodeLocation
+    """The outermost of the class's frames that the missing actors lack."""
     count: int
     """How many actors of the class are in the frame."""
     of: int
@@ -161,6 +171,7 @@ class MergedStacks(Message, frozen=True):
     root: StackNode
     """The root of the tree, with all threads."""
     missing: tuple[MissingMembers, ...]
+    """The actors that are not in a frame of most actors of their class."""
     silent: tuple[int, ...]
     """The ids of the stopped threads whose stack could not be read."""
     unread: tuple[str, ...]
@@ -204,6 +215,7 @@ class WaitingChild(Message, frozen=True):
     parent: str
     """The key of the worker or driver from which it descends."""
     pid: int
+    """The child's process id, on its parent's node."""
     location: CodeLocation
     """Where it called `breakpoint()`."""
     problem: str

@@ -24,10 +24,15 @@ class CompareArguments(Arguments, frozen=True):
     """The arguments of `raydap/compare`: the arguments of `raydap/evaluate`, and two names."""
 
     expression: str
+    """A Python expression, evaluated in the user's top frame of each thread."""
     threads: tuple[int, ...] | None = None
+    """The ids of stopped threads."""
     select: str | None = None
+    """A set (docs/usage/sets.md)."""
     timeout: float = 5.0
+    """Seconds for each thread, as in `raydap/evaluate`."""
     running: bool = False
+    """Whether to evaluate the expression in workers that run, too, without stopping them."""
     keep: str | None = None
     """The name under which raydap keeps the values for later requests."""
     baseline: str | None = None
@@ -35,41 +40,50 @@ class CompareArguments(Arguments, frozen=True):
 
 
 class Evaluation(Message, frozen=True):
-    """The result of the expression in one stopped thread: either `value` and `type`, or `error`."""
+    """The result of the expression in one stopped thread."""
 
     thread_id: int
+    """The id of the stopped thread."""
     name: str
     """The name of the thread."""
     label: str
     """The label of its worker."""
     value: str | UnsetType = UNSET
+    """The value as text; absent if there is an `error`."""
     type: str | UnsetType = UNSET
+    """The name of the value's type; absent if there is an `error`."""
     error: str | UnsetType = UNSET
-    """One line."""
+    """Why there is no value, in one line; absent if there is a value."""
 
 
 class EvaluationGroup(Message, frozen=True):
-    """Threads with the same result: either `value` and `type`, or `error`."""
+    """Threads with the same result."""
 
     members: tuple[int, ...]
     """The ids of the stopped threads."""
     label: str
     """A short name for all of their workers: `Trainer{0-5,7}`."""
     value: str | UnsetType = UNSET
+    """The value as text; absent if there is an `error`."""
     type: str | UnsetType = UNSET
+    """The name of the value's type; absent if there is an `error`."""
     error: str | UnsetType = UNSET
+    """Why there is no value, in one line; absent if there is a value."""
     running: tuple[str, ...] | UnsetType = UNSET
     """The keys of the workers that run; absent if there are none."""
 
 
 class Statistics(Message, frozen=True):
-    """Statistics of numbers. `min`, `max`, `mean` and `std` are of the finite ones, and null if there are none."""
+    """Statistics of numbers."""
 
     min: float | None
+    """The smallest of the finite numbers; null if there are none."""
     max: float | None
+    """The largest of the finite numbers; null if there are none."""
     mean: float | None
+    """The mean of the finite numbers; null if there are none."""
     std: float | None
-    """The standard deviation of the population, not of a sample."""
+    """The standard deviation of the finite numbers as a population, not as a sample; null if there are none."""
     nan: int
     """How many numbers are not a number (NaN)."""
     inf: int
@@ -92,20 +106,22 @@ class Evaluations(Message, frozen=True):
 
 
 class ArraySummary(Message, frozen=True):
-    """A summary of an array, whose elements are not sent.
-
-    `min`, `max`, `mean` and `std` are of the finite elements. They are null if there are none, or if the elements are
-    not numbers.
-    """
+    """A summary of an array, whose elements are not sent."""
 
     shape: tuple[int, ...]
+    """The length of each dimension."""
     dtype: str
+    """The type of the elements, such as `float32`."""
     device: str
     """The devices of all members of the group."""
     min: float | None
+    """The smallest of the finite elements; null if there are none, or if the elements are not numbers."""
     max: float | None
+    """The largest of the finite elements; null if there are none, or if the elements are not numbers."""
     mean: float | None
+    """The mean of the finite elements; null if there are none, or if the elements are not numbers."""
     std: float | None
+    """The standard deviation of the finite elements; null if there are none, or if the elements are not numbers."""
     nan: int
     """How many elements are not a number (NaN)."""
     inf: int
@@ -119,16 +135,18 @@ class ArraySummary(Message, frozen=True):
 
 
 class ComparisonGroup(Message, frozen=True):
-    """Threads with equal values: either `value` and `type`, or `error`."""
+    """Threads with equal values."""
 
     members: tuple[int, ...]
     """The ids of the stopped threads."""
     label: str
     """A short name for all of their workers: `Trainer{0-5,7}`."""
     value: str | UnsetType = UNSET
-    """The value as text, at most 600 characters."""
+    """The value as text, at most 600 characters; absent if there is an `error`."""
     type: str | UnsetType = UNSET
+    """The name of the value's type; absent if there is an `error`."""
     error: str | UnsetType = UNSET
+    """Why there is no value, in one line; absent if there is a value."""
     array: ArraySummary | UnsetType = UNSET
     """Present if the value is an array."""
     difference: str | UnsetType = UNSET
@@ -169,7 +187,9 @@ class Change(Message, frozen=True):
     """The changes since the values of the baseline."""
 
     unchanged: Share
+    """The threads whose value equals the baseline's."""
     changed: Share
+    """The threads whose value differs from the baseline's."""
     unknown: Share
     """The threads without a value that can be compared, then or now."""
     statistics: Statistics | UnsetType = UNSET

@@ -27,6 +27,7 @@ class WaitEdge(Message, frozen=True):
     node: int
     """The index of the node that it waits for, in `WaitGraph.nodes`."""
     kind: WaitKind
+    """The reason for the wait; docs/requests.md explains each kind."""
     certain: bool
     """False if raydap has only concluded that the node waits for this one."""
 
@@ -39,12 +40,15 @@ class WaitNode(Message, frozen=True):
     label: str
     """The node's name, as in `Trainer{3}.step` or `CPU`."""
     state: WaitState
+    """The present activity of the thread or task; `resource` for a used-up resource."""
     text: str
     """Where the node is, or why its task has not begun."""
     location: CodeLocation | None
+    """The innermost frame of the user's code; null if there is none."""
     task: str
     """Ray's hex id of the task that the node is or executes; "" if it is not known."""
     waits: tuple[WaitEdge, ...]
+    """The node's waits for other nodes; empty if none is known."""
     needed: int
     """How many of its waits must end before the node can continue; 0 means all of them."""
     stuck: bool
@@ -70,6 +74,7 @@ class CollectiveWait(Message, frozen=True):
     library: str
     """`torch.distributed` or `ray.util.collective`."""
     function: str
+    """The name of the library's function, such as `all_reduce`."""
     nodes: tuple[int, ...]
     """The indices of the nodes that are in this function."""
     missing: tuple[int, ...]
@@ -82,10 +87,13 @@ class WaitGraph(Message, frozen=True):
     """The answer to `raydap/waits`."""
 
     nodes: tuple[WaitNode, ...]
+    """All nodes that can be reached from the roots."""
     roots: tuple[int, ...]
     """The indices of the nodes at which a reader begins."""
     deadlocks: tuple[Deadlock, ...]
+    """The groups of nodes that wait for each other and can never continue."""
     collectives: tuple[CollectiveWait, ...]
+    """The collective operations in which workers wait."""
     unread: tuple[str, ...]
     """The keys of the workers whose stacks could not be read."""
     idle: int

@@ -35,6 +35,7 @@ class Hello(msgspec.Struct, frozen=True):
     raydap: int
     """The agent's VERSION."""
     pid: int
+    """The id of the agent's process on its node."""
     socket: str = ""
     """The path of the agent's socket on its node; "" for an agent without one."""
     worker_id: str = ""

@@ -62,6 +62,7 @@ class ProcessRow(msgspec.Struct, frozen=True):
     """A worker, or a breakpoint of Ray's old debugger where a worker waits."""
 
     entry: WorkerEntry
+    """The entry of the worker or forked child; some are not in the session's list."""
     place: WorkerPlace | None
     """Where the worker's first thread with code of the user's is; None if that is not known."""
     pdb: LegacyBreakpoint | None = None

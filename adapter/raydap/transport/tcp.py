@@ -23,8 +23,11 @@ class Listener:
     """A listening server and its address."""
 
     server: asyncio.Server
+    """The server of asyncio that accepts the connections."""
     host: str
+    """The address on which it listens."""
     port: int
+    """The port on which it listens, even if the system has chosen it."""
 
     def close(self) -> None:
         """Stop accepting connections; existing connections stay open."""

@@ -40,7 +40,9 @@ class Envelope(msgspec.Struct, frozen=True, gc=False, rename={"raw_arguments": "
     message: str | None = None
     """The error in a failed response."""
     raw_arguments: msgspec.Raw = _ABSENT
+    """The JSON of a request's arguments; empty if there are none."""
     raw_body: msgspec.Raw = _ABSENT
+    """The JSON of the body of a response or an event; empty if there is none."""
 
     @property
     def arguments(self) -> bytes | None:

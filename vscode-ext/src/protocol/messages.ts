@@ -19,12 +19,14 @@ export interface StackArguments {
 
 /** One local variable. */
 export interface StackVariable {
+  /** The name in the code. */
   readonly name: string;
   /**
    * A short text, written without running code of the user's. Values of types that are not Python's own have no more
    * than their type.
    */
   readonly value: string;
+  /** The name of the value's type; "" if the stack was read from outside. */
   readonly type: string;
 }
 
@@ -34,14 +36,17 @@ export interface StackFrame {
   readonly name: string;
   /** The path on the client's machine, or a name like `<string>`. */
   readonly path: string;
+  /** The line that the frame executes, counted from 1; 0 if it is not known. */
   readonly line: number;
   /** Whether the code is the user's: neither Python's, nor Ray's, nor an installed package's. */
   readonly isUsers: boolean;
+  /** The local variables; empty if the answer would become too long with them. */
   readonly variables: readonly StackVariable[];
 }
 
 /** One thread, or a coroutine that waits. */
 export interface ThreadStack {
+  /** The name of the thread, or of the coroutine. */
   readonly name: string;
   /** Where it is: `blocked in ray.get (train.py:41)`. */
   readonly place: string;
@@ -49,6 +54,7 @@ export interface ThreadStack {
   readonly isUsers: boolean;
   /** The innermost first. */
   readonly frames: readonly StackFrame[];
+  /** Whether this is a coroutine that waits, in no thread. */
   readonly coroutine: boolean;
 }
 
@@ -92,6 +98,7 @@ export interface CodeLocation {
   readonly name: string;
   /** The path on the client's machine. */
   readonly path: string;
+  /** The line, counted from 1; 0 if it is not known. */
   readonly line: number;
 }
 
@@ -99,6 +106,7 @@ export interface CodeLocation {
 export interface ValueGroup {
   /** A short text. */
   readonly value: string;
+  /** The name of the value's type. */
   readonly type: string;
   /** How many threads have the value. */
   readonly count: number;
@@ -112,6 +120,7 @@ export interface ValueGroup {
 
 /** A local variable in many threads. */
 export interface FoldedVariable {
+  /** The name in the code. */
   readonly name: string;
   /** The largest groups of equal values, the smallest of these first. */
   readonly groups: readonly ValueGroup[];
@@ -139,6 +148,7 @@ export interface StackNode {
 
 /** The actors that are not in a frame in which most actors of their class are. */
 export interface MissingMembers {
+  /** The outermost of the class's frames that the missing actors lack. */
   readonly frame: CodeLocation;
   /** How many actors of the class are in the frame. */
   readonly count: number;
@@ -156,6 +166,7 @@ export interface MissingMembers {
 export interface MergedStacks {
   /** The root of the tree, with all threads. */
   readonly root: StackNode;
+  /** The actors that are not in a frame of most actors of their class. */
   readonly missing: readonly MissingMembers[];
   /** The ids of the stopped threads whose stack could not be read. */
   readonly silent: readonly number[];
@@ -198,6 +209,7 @@ export interface WorkerPlace {
 export interface WaitingChild {
   /** The key of the worker or driver from which it descends. */
   readonly parent: string;
+  /** The child's process id, on its parent's node. */
   readonly pid: number;
   /** Where it called `breakpoint()`. */
   readonly location: CodeLocation;
@@ -231,10 +243,15 @@ export interface EvaluateThreadsArguments {
 
 /** The arguments of `raydap/compare`: the arguments of `raydap/evaluate`, and two names. */
 export interface CompareArguments {
+  /** A Python expression, evaluated in the user's top frame of each thread. */
   readonly expression: string;
+  /** The ids of stopped threads. */
   readonly threads?: readonly number[] | null;
+  /** A set (docs/usage/sets.md). */
   readonly select?: string | null;
+  /** Seconds for each thread, as in `raydap/evaluate`. */
   readonly timeout?: number;
+  /** Whether to evaluate the expression in workers that run, too, without stopping them. */
   readonly running?: boolean;
   /** The name under which raydap keeps the values for later requests. */
   readonly keep?: string | null;
@@ -242,38 +259,47 @@ export interface CompareArguments {
   readonly baseline?: string | null;
 }
 
-/** The result of the expression in one stopped thread: either `value` and `type`, or `error`. */
+/** The result of the expression in one stopped thread. */
 export interface Evaluation {
+  /** The id of the stopped thread. */
   readonly threadId: number;
   /** The name of the thread. */
   readonly name: string;
   /** The label of its worker. */
   readonly label: string;
+  /** The value as text; absent if there is an `error`. */
   readonly value?: string;
+  /** The name of the value's type; absent if there is an `error`. */
   readonly type?: string;
-  /** One line. */
+  /** Why there is no value, in one line; absent if there is a value. */
   readonly error?: string;
 }
 
-/** Threads with the same result: either `value` and `type`, or `error`. */
+/** Threads with the same result. */
 export interface EvaluationGroup {
   /** The ids of the stopped threads. */
   readonly members: readonly number[];
   /** A short name for all of their workers: `Trainer{0-5,7}`. */
   readonly label: string;
+  /** The value as text; absent if there is an `error`. */
   readonly value?: string;
+  /** The name of the value's type; absent if there is an `error`. */
   readonly type?: string;
+  /** Why there is no value, in one line; absent if there is a value. */
   readonly error?: string;
   /** The keys of the workers that run; absent if there are none. */
   readonly running?: readonly string[];
 }
 
-/** Statistics of numbers. `min`, `max`, `mean` and `std` are of the finite ones, and null if there are none. */
+/** Statistics of numbers. */
 export interface Statistics {
+  /** The smallest of the finite numbers; null if there are none. */
   readonly min: number | null;
+  /** The largest of the finite numbers; null if there are none. */
   readonly max: number | null;
+  /** The mean of the finite numbers; null if there are none. */
   readonly mean: number | null;
-  /** The standard deviation of the population, not of a sample. */
+  /** The standard deviation of the finite numbers as a population, not as a sample; null if there are none. */
   readonly std: number | null;
   /** How many numbers are not a number (NaN). */
   readonly nan: number;
@@ -295,20 +321,21 @@ export interface Evaluations {
   readonly statistics?: Statistics;
 }
 
-/**
- * A summary of an array, whose elements are not sent.
- *
- * `min`, `max`, `mean` and `std` are of the finite elements. They are null if there are none, or if the elements are
- * not numbers.
- */
+/** A summary of an array, whose elements are not sent. */
 export interface ArraySummary {
+  /** The length of each dimension. */
   readonly shape: readonly number[];
+  /** The type of the elements, such as `float32`. */
   readonly dtype: string;
   /** The devices of all members of the group. */
   readonly device: string;
+  /** The smallest of the finite elements; null if there are none, or if the elements are not numbers. */
   readonly min: number | null;
+  /** The largest of the finite elements; null if there are none, or if the elements are not numbers. */
   readonly max: number | null;
+  /** The mean of the finite elements; null if there are none, or if the elements are not numbers. */
   readonly mean: number | null;
+  /** The standard deviation of the finite elements; null if there are none, or if the elements are not numbers. */
   readonly std: number | null;
   /** How many elements are not a number (NaN). */
   readonly nan: number;
@@ -322,15 +349,17 @@ export interface ArraySummary {
   readonly reason?: string;
 }
 
-/** Threads with equal values: either `value` and `type`, or `error`. */
+/** Threads with equal values. */
 export interface ComparisonGroup {
   /** The ids of the stopped threads. */
   readonly members: readonly number[];
   /** A short name for all of their workers: `Trainer{0-5,7}`. */
   readonly label: string;
-  /** The value as text, at most 600 characters. */
+  /** The value as text, at most 600 characters; absent if there is an `error`. */
   readonly value?: string;
+  /** The name of the value's type; absent if there is an `error`. */
   readonly type?: string;
+  /** Why there is no value, in one line; absent if there is a value. */
   readonly error?: string;
   /** Present if the value is an array. */
   readonly array?: ArraySummary;
@@ -368,7 +397,9 @@ export interface Histogram {
 
 /** The changes since the values of the baseline. */
 export interface Change {
+  /** The threads whose value equals the baseline's. */
   readonly unchanged: Share;
+  /** The threads whose value differs from the baseline's. */
   readonly changed: Share;
   /** The threads without a value that can be compared, then or now. */
   readonly unknown: Share;
@@ -398,6 +429,7 @@ export interface CodeLocation {
   readonly name: string;
   /** The path on the client's machine. */
   readonly path: string;
+  /** The line, counted from 1; 0 if it is not known. */
   readonly line: number;
 }
 
@@ -414,6 +446,7 @@ export interface WaitsArguments {
 export interface WaitEdge {
   /** The index of the node that it waits for, in `WaitGraph.nodes`. */
   readonly node: number;
+  /** The reason for the wait; docs/requests.md explains each kind. */
   readonly kind: 'actor' | 'arguments' | 'collective' | 'event loop' | 'lock' | 'owner' | 'resources' | 'task' | 'thread';
   /** False if raydap has only concluded that the node waits for this one. */
   readonly certain: boolean;
@@ -425,12 +458,15 @@ export interface WaitNode {
   readonly worker: string;
   /** The node's name, as in `Trainer{3}.step` or `CPU`. */
   readonly label: string;
+  /** The present activity of the thread or task; `resource` for a used-up resource. */
   readonly state: 'blocked' | 'busy' | 'idle' | 'paused' | 'pending' | 'resource' | 'running' | 'stopped' | 'unknown';
   /** Where the node is, or why its task has not begun. */
   readonly text: string;
+  /** The innermost frame of the user's code; null if there is none. */
   readonly location: CodeLocation | null;
   /** Ray's hex id of the task that the node is or executes; "" if it is not known. */
   readonly task: string;
+  /** The node's waits for other nodes; empty if none is known. */
   readonly waits: readonly WaitEdge[];
   /** How many of its waits must end before the node can continue; 0 means all of them. */
   readonly needed: number;
@@ -454,6 +490,7 @@ export interface Deadlock {
 export interface CollectiveWait {
   /** `torch.distributed` or `ray.util.collective`. */
   readonly library: string;
+  /** The name of the library's function, such as `all_reduce`. */
   readonly function: string;
   /** The indices of the nodes that are in this function. */
   readonly nodes: readonly number[];
@@ -465,10 +502,13 @@ export interface CollectiveWait {
 
 /** The answer to `raydap/waits`. */
 export interface WaitGraph {
+  /** All nodes that can be reached from the roots. */
   readonly nodes: readonly WaitNode[];
   /** The indices of the nodes at which a reader begins. */
   readonly roots: readonly number[];
+  /** The groups of nodes that wait for each other and can never continue. */
   readonly deadlocks: readonly Deadlock[];
+  /** The collective operations in which workers wait. */
   readonly collectives: readonly CollectiveWait[];
   /** The keys of the workers whose stacks could not be read. */
   readonly unread: readonly string[];
@@ -482,6 +522,7 @@ export interface WaitGraph {
 
 /** The field `raydap` in the answer to `initialize`. */
 export interface Server {
+  /** The version of raydap, such as `0.1.0`. */
   readonly version: string;
   /** If it differs from the client's own number, the side with the lower number is too old. */
   readonly protocol: number;
@@ -508,7 +549,9 @@ export interface OutputData {
 
 /** A stopped thread of a worker. */
 export interface StoppedThread {
+  /** The id of the thread, as in DAP. */
   readonly threadId: number;
+  /** The name of the thread, as in DAP: its worker's name, with `order` if that is not 0. */
   readonly name: string;
   /** As in DAP's event `stopped`. */
   readonly reason: string;
@@ -530,12 +573,15 @@ export interface WorkerEntry {
   readonly label: string;
   /** Its process and its node: `4711 · 10.0.0.7`. */
   readonly where: string;
+  /** The state; docs/requests.md explains each one. */
   readonly state: WorkerState;
   /** Seconds since the state began. */
   readonly age: number;
+  /** The kind of process. A `target` was given by address, and a `child` was started or forked by another process. */
   readonly type: 'child' | 'driver' | 'target' | 'worker';
   /** 0 if it is not known. */
   readonly pid: number;
+  /** The address of the node, for people to read. */
   readonly node: string;
   /** Ray's id of the node. */
   readonly nodeId: string;
@@ -551,6 +597,7 @@ export interface WorkerEntry {
   readonly task: string;
   /** Whether the worker has an agent, so that raydap can attach to it at any time. */
   readonly agent: boolean;
+  /** The stopped threads; empty in all states but `stopped`. */
   readonly threads: readonly StoppedThread[];
   /** Why raydap could not attach to the worker, or why it has ended; "" if there is no problem. */
   readonly problem: string;
@@ -624,7 +671,9 @@ export interface SelectedWorkers {
 
 /** A set that is kept under a name. */
 export interface KeptSet {
+  /** The name by which `set:` refers to it. */
   readonly name: string;
+  /** The set, as the client has sent it. */
   readonly select: string;
 }
 
@@ -636,6 +685,7 @@ export interface WorkerSets {
 
 /** The arguments of `raydap/focus`. */
 export interface FocusArguments {
+  /** The id of the thread that the user looks at. */
   readonly threadId: number;
 }
 
@@ -649,7 +699,9 @@ export interface ContinueThreadsArguments {
 
 /** The arguments of `raydap/step`, which steps a thread and the other threads that are stopped at the same line. */
 export interface StepThreadsArguments {
+  /** The id of the thread whose line decides which other threads step. */
   readonly threadId: number;
+  /** The DAP request that each of the threads gets. */
   readonly command: 'next' | 'stepIn' | 'stepOut';
   /** A set to which the other threads are limited. */
   readonly select?: string | null;
@@ -699,7 +751,9 @@ export interface BarriersArguments {
 export interface MissingWorker {
   /** Its key. */
   readonly worker: string;
+  /** A short name: `Trainer{3}`. */
   readonly label: string;
+  /** Its state, as in WorkerEntry. */
   readonly state: 'attaching' | 'held' | 'running' | 'stopped';
   /** Where it runs: `train.py:88`; "" if it is not known. */
   readonly place: string;
@@ -707,6 +761,7 @@ export interface MissingWorker {
 
 /** A barrier at which workers of one class wait. It is a breakpoint on a line or on a function. */
 export interface Barrier {
+  /** The id for the argument `barrier`; a new one each time that workers begin to wait. */
   readonly id: number;
   /** The id of the breakpoint. */
   readonly breakpoint: number;
@@ -722,6 +777,7 @@ export interface Barrier {
   readonly arrived: number;
   /** How many workers the barrier waits for, including the workers that have arrived. */
   readonly of: number;
+  /** The attached workers that have not arrived. */
   readonly missing: readonly MissingWorker[];
   /** How many actors raydap has yet to attach to. */
   readonly starting: number;
@@ -740,13 +796,9 @@ export interface Barriers {
 /** The arguments of `raydap/breakpoints`, which has none. */
 export type BreakpointsArguments = Record<string, never>;
 
-/**
- * A breakpoint on a line or on a function.
- *
- * `condition`, `hitCondition` and `logMessage` are those of DAP's SourceBreakpoint, "" if there is none. `verified`
- * and `message` are those of DAP's Breakpoint.
- */
+/** A breakpoint on a line or on a function. */
 export interface SetBreakpoint {
+  /** The id, as in DAP's Breakpoint. */
   readonly id: number;
   /** The path on the client's machine; "" for a function. */
   readonly path: string;
@@ -754,10 +806,15 @@ export interface SetBreakpoint {
   readonly line: number;
   /** The name of the function; "" for a line. */
   readonly function: string;
+  /** The condition, as in DAP's SourceBreakpoint; "" if there is none. */
   readonly condition: string;
+  /** The hit condition, as in DAP's SourceBreakpoint; "" if there is none. */
   readonly hitCondition: string;
+  /** The message of a logpoint, as in DAP's SourceBreakpoint; "" for a breakpoint that stops. */
   readonly logMessage: string;
+  /** Whether the breakpoint could be set, as in DAP's Breakpoint. */
   readonly verified: boolean;
+  /** A note for the user, such as why it is not verified; "" if there is none. */
   readonly message: string;
 }
 

@@ -30,7 +30,9 @@ class Compared:
     """The value of one thread or running worker."""
 
     holder: Holder
+    """The thread or running worker that has sent the value."""
     summary: Summary
+    """The worker's summary of the value, or the error in its place."""
 
     @property
     def number(self) -> float | None:

@@ -20,6 +20,7 @@ class Member:
     """A worker that can be a member of a group."""
 
     entry: WorkerEntry
+    """The worker's entry in the list of workers."""
     rank: int | None
     """Its number among the actors of its class, or its own rank; None if it has neither."""
     is_alone: bool = False
@@ -32,6 +33,7 @@ class Holder(NamedTuple):
     thread: int | None
     """The id of the thread; None for a running worker, whose threads have no ids."""
     member: Member
+    """The running worker, or the worker of the thread."""
 
     @property
     def key(self) -> str:
@@ -40,11 +42,14 @@ class Holder(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The answer of one thread: `value` and `type`, or `error`."""
+    """The answer of one thread or running worker."""
 
     value: str | UnsetType
+    """The value as text; UNSET if there is an `error`."""
     type: str | UnsetType
+    """The name of the value's type, possibly ""; UNSET if there is an `error`."""
     error: str | UnsetType
+    """Why there is no value, in one line; UNSET if there is a value."""
 
 
 def threads_of(holders: Iterable[Holder]) -> tuple[int, ...]:

@@ -14,7 +14,9 @@ class Candidate:
     """A worker, and one of its stopped threads if it has any."""
 
     entry: WorkerEntry
+    """The worker's entry in the list of workers."""
     thread: StoppedThread | None = None
+    """The stopped thread as clients see it; None for a worker without one."""
     rank: int | None = None
     """Its number among the actors of its class, or its own rank; None if it has neither."""
     place: tuple[str, int] | None = None

@@ -52,21 +52,25 @@ class Word:
     """Matches a part of the worker's name, or the whole name if it has wildcards."""
 
     text: str
+    """The text as the user typed it, without quotes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """A qualifier other than `set`, `rank` and `pid`. Any of the `patterns` may match."""
+    """Matches a worker or thread by a text, such as its node or its state."""
 
     qualifier: str
+    """A key of QUALIFIERS other than `set`, `rank` and `pid`."""
     patterns: tuple[str, ...]
+    """The values after the colon; one that matches is enough."""
 
 
 @dataclass(frozen=True, slots=True)
 class NumberRanges:
-    """The qualifier `rank` or `pid`: the number is in one of the ranges."""
+    """Matches a worker whose number is in one of the ranges."""
 
     qualifier: str
+    """The number that is compared: `rank` or `pid`."""
     ranges: tuple[tuple[int, int], ...]
     """The first and the last number of each range."""
 
@@ -76,13 +80,15 @@ class Not:
     """Matches what `part` does not match."""
 
     part: "Tree"
+    """The part of the set after `not`."""
 
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """Matches what all parts match: everything if there are none."""
+    """Matches what all parts match."""
 
     parts: "tuple[Tree, ...]"
+    """The parts to combine; without parts, everything matches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +96,7 @@ class AnyOf:
     """Matches what any of the parts matches."""
 
     parts: "tuple[Tree, ...]"
+    """The parts around `or`, or the named sets of a `set:`; at least one."""
 
 
 Tree: TypeAlias = Word | Quality | NumberRanges | Not | AllOf | AnyOf
@@ -99,6 +106,7 @@ class WorkerSet(NamedTuple):
     """A parsed set."""
 
     tree: Tree
+    """The part before `where`; an empty one matches everything."""
     where: str
     """A Python expression that has to be true in the user's top frame; "" if there is none."""
 

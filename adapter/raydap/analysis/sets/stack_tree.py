@@ -34,17 +34,22 @@ _MIN_CLASS = 3
 
 
 class Place(NamedTuple):
-    """A frame: the name of its function, and its location."""
+    """A frame of a stack."""
 
     name: str
+    """The name of the frame's function."""
     path: str
+    """The path on the client's machine, or a name such as `<string>`."""
     line: int
+    """The line that the frame executes, counted from 1."""
 
 
 @dataclass(slots=True)
 class _Branch:
     holders: list[Holder] = field(default_factory=list)
+    """One holder for each stack that contains the frame here; a running worker can have several stacks."""
     children: "dict[Place, _Branch]" = field(default_factory=dict)
+    """The branches of the frames that this frame has called."""
     variables: "dict[str, dict[tuple[str, str], list[Holder]]]" = field(default_factory=dict)
     """The holders of each value, by the name of the variable and then by value and type."""
 
@@ -128,9 +133,13 @@ class _Named(NamedTuple):
     """The holders of a branch, as its node names them."""
 
     size: int
+    """The number of holders."""
     members: tuple[int, ...]
+    """The ids of the first stopped threads among them."""
     running: tuple[str, ...]
+    """The keys of the first running workers among them."""
     label: str
+    """A short name for the workers of all holders, such as `Trainer{0-5,7}`."""
 
 
 def _named(holders: Collection[Holder], max_members: int) -> _Named:

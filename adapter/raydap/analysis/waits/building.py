@@ -24,6 +24,7 @@ class Graph:
     deadlocks: list[list[GraphNode]]
     """The groups of nodes that wait_graph.deadlocks finds."""
     collectives: list[Collective]
+    """The collective operations of all processes, even if their nodes are not in `nodes`."""
     idle: int
     """The number of workers that run no code of the user."""
 

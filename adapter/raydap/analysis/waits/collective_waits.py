@@ -29,6 +29,7 @@ class Collective:
     library: str
     """Such as `torch.distributed`."""
     function: str
+    """The name of the library's function, such as `all_reduce`."""
     nodes: list[GraphNode]
     """The nodes that are in this function of the library."""
     missing: list[GraphNode]

@@ -26,7 +26,9 @@ class GraphThread:
     """A thread or coroutine with code of the user, and its node."""
 
     stack: SampledStack
+    """The stack that was read, with the client's paths."""
     node: GraphNode
+    """The node that represents the thread in the graph."""
     tasks: list[RayTask] = field(default_factory=list)
     """The tasks that it may run."""
     is_part: bool = False
@@ -48,6 +50,7 @@ class GraphProcess:
     """A worker or driver."""
 
     member: Member
+    """The worker or driver, with its rank."""
     threads: list[GraphThread] | None
     """The threads with code of the user; None if the stacks could not be read."""
     tasks: list[RayTask] = field(default_factory=list)

@@ -28,6 +28,7 @@ class Edge:
     target: "GraphNode"
     """The node that is waited for."""
     kind: WaitKind
+    """The reason for the wait; docs/requests.md explains each kind."""
     certain: bool = True
     """Whether the wait is certain. If not, raydap concludes it."""
 
@@ -41,12 +42,15 @@ class GraphNode:
     label: str
     """The name of the node without its worker: a method, a function, a thread's name."""
     state: WaitState
+    """The present activity of the thread or task; `resource` for a used-up resource."""
     text: str
     """Where it is, or why it has not begun, for users."""
     member: Member | None = None
     """The worker; None if there is none."""
     location: CodeLocation | None = None
+    """The innermost frame with code of the user; None if there is none."""
     edges: list[Edge] = field(default_factory=list)
+    """The waits for other nodes; empty if none is known."""
     needed: int = 0
     """How many of the nodes for which it waits have to continue, including the `ready` ones; 0 for all."""
     ready: int = 0

@@ -30,6 +30,7 @@ class _Wanted:
     """A worker whose facts are polled."""
 
     row: ProcessInfo
+    """The worker, with the debug port at which it waits."""
     lookups: int = 0
     """The number of lookups since the worker's last stop."""
     known: RayFacts = field(default_factory=RayFacts)

@@ -53,12 +53,17 @@ class LegacyBreakpoint(msgspec.Struct, frozen=True):
     key: str
     """The key of the entry, which is gone once a client has connected."""
     worker: WorkerKey
+    """The key of the worker that waits."""
     name: str
     """The function or method that the worker runs."""
     job: str
+    """Ray's id of the job; "" if the entry lacks it."""
     node_id: str
+    """Ray's hex id of the worker's node."""
     node: str
+    """The name of the worker's node for users."""
     pid: int
+    """The worker's process id; 0 if Ray does not report it."""
     task_id: str
     """Ray's id of the task; "" without one."""
     actor_id: str
@@ -66,6 +71,7 @@ class LegacyBreakpoint(msgspec.Struct, frozen=True):
     path: str
     """The file where the worker waits, or where it has failed."""
     line: int
+    """The line in `path`, counted from 1."""
     traceback: str
     """The traceback of a post mortem; "" for a `breakpoint()`."""
     since: float
@@ -73,6 +79,7 @@ class LegacyBreakpoint(msgspec.Struct, frozen=True):
     host: str
     """Where pdb waits, as seen on the worker's node: the node's loopback unless `external` is true."""
     port: int
+    """The TCP port at which pdb waits."""
     external: bool
     """Whether other machines reach pdb at this address, too (`--ray-debugger-external`)."""
 

@@ -22,6 +22,7 @@ class DebugPortPeer(msgspec.Struct, frozen=True):
     """The other end of a connection to a debug port."""
 
     host: str
+    """The address of the other end, as the node sees it."""
     pid: int = 0
     """The process there; 0 if it is on another machine, or belongs to another user."""
     command: str = ""
@@ -41,6 +42,7 @@ class FoundFile(msgspec.Struct, frozen=True):
     """A place where a process may have a file of the user."""
 
     path: str
+    """The file's path on the node of the process."""
     same: bool
     """Whether the file there has the same content."""
 

@@ -39,25 +39,37 @@ class PySpyFailed(OSError):
 
 class _Variable(msgspec.Struct, frozen=True):
     name: str
+    """The name in the code."""
     repr: str | None = None
+    """The value as text; None if py-spy could not read it."""
 
 
 class _Frame(msgspec.Struct, frozen=True):
     name: str
+    """The qualified name of the function."""
     filename: str
+    """The path of the source file, as the worker's Python has it."""
     line: int = 0
+    """The line that the frame executes, counted from 1; 0 if it is not known."""
     locals: tuple[_Variable, ...] | None = None
+    """The local variables; None if py-spy has not read them."""
 
 
 class _Thread(msgspec.Struct, frozen=True):
     """A thread in the output of `py-spy dump --json` (py-spy, src/stack_trace.rs)."""
 
     pid: int
+    """The id of the process that has the thread."""
     frames: tuple[_Frame, ...]
+    """The frames, innermost first."""
     thread_name: str | None = None
+    """The name that Python has for the thread; None if it is not known."""
     os_thread_id: int | None = None
+    """The system's id of the thread, which for the main thread is the `pid`; None if it is not known."""
     active: bool = False
+    """Whether the thread uses a processor, rather than waits."""
     owns_gil: bool = False
+    """Whether the thread holds the lock of the interpreter."""
 
 
 async def output(worker: ProcessInfo) -> bytes:

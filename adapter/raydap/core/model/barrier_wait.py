@@ -13,8 +13,11 @@ class WorkerClass:
     """Workers that meet at a barrier: the actors of a class in a job, or the workers that run the same task."""
 
     job: str
+    """Ray's hex id of the job; "" for explicit targets."""
     name: str
+    """The class of the actors, or the name of the task; "" for explicit targets. A driver may have its key here."""
     is_actor: bool
+    """Whether `name` is a class of actors. False for their subprocesses."""
     children: bool = False
     """Whether these are the subprocesses of such workers."""
 
@@ -37,6 +40,7 @@ class BarrierWait:
     """The wait at one barrier, from the first arrival until the barrier opens."""
 
     id: Handle
+    """The id of this wait in `raydap/barriers`."""
     breakpoint: RunBreakpoint
     """The breakpoint that is set at the barrier now."""
     of: WorkerClass | None

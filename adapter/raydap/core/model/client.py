@@ -52,6 +52,7 @@ class Offer:
     """A startDebugging request that a PARENT got for a worker."""
 
     worker: WorkerKey
+    """The worker for which the editor has to open a session."""
     until: float
     """The time until which the editor has to open the worker's session."""
 

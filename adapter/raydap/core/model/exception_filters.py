@@ -17,6 +17,7 @@ class ExceptionFilters:
     """
 
     names: tuple[str, ...] = ("uncaught",)
+    """The names of the filters, from FILTERS; empty if exceptions stop no worker."""
     conditions: dict[str, str] = field(default_factory=dict)
     """The conditions, by filter. A filter with a condition stops only if the condition is true."""
     rest: dict[str, object] = field(default_factory=dict)

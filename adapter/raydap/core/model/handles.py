@@ -26,10 +26,13 @@ class HandleTarget(NamedTuple):
     """The object behind a handle."""
 
     kind: Kind
+    """The kind of the object, such as a frame."""
     worker: WorkerKey
+    """The worker in which the object is."""
     local: LocalId | str
     """The worker's own id. Only that of a module can be a string (spec: Module.id)."""
     scope: "HandleScope"
+    """The scope whose end makes the handle invalid."""
 
 
 class Handles:

@@ -23,6 +23,7 @@ class Retry:
     """When raydap tries again to attach to a process."""
 
     at: float
+    """The time of the attempt, in seconds by the clock of Tick."""
     delay: float
     """Seconds between the last attempt and this one."""
 
@@ -57,8 +58,11 @@ class Loss:
     """The end of a worker, not reported yet."""
 
     key: WorkerKey
+    """The key of the worker that has ended."""
     label: str
+    """The worker's label, as it was before the end; "" if Ray had reported no facts."""
     job: str
+    """Ray's hex id of the worker's job; "" if Ray had not reported it."""
     problem: str
     """A sentence for the user, without Ray's reason for the end."""
     stopped: bool
@@ -74,6 +78,7 @@ class Process:
     """One process, attached or not. Change a record only in `Processes.changing`."""
 
     key: WorkerKey
+    """The key of the process, by which `Processes` finds the record."""
     candidate: ProcessInfo | None = None
     """The debug port at which it waits, until raydap attaches."""
     failure: ProcessInfo | None = None
@@ -100,6 +105,7 @@ class Process:
     is_to_pause: bool = False
     """Whether to pause the process right after its attach."""
     injection: Injection | None = None
+    """An agent that raydap starts in the process, or could not start; None if it has not tried."""
     loss: Loss | None = None
     """The end of the process or of its connection, not reported yet."""
     origin: WorkerKey | None = None

@@ -13,6 +13,7 @@ class RosterEntry:
     since: float
     """The time at which the state began. The entry's own `age` is 0 until the entry is sent."""
     entry: WorkerEntry
+    """The entry as clients get it, except for its `age`."""
     only_all: bool = False
     """Whether only clients that request all workers get it: the worker is alive, or was until it ended."""
 

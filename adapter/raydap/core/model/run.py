@@ -44,7 +44,9 @@ class AttachProgress:
     """The progress of the attach to many workers."""
 
     id: str
+    """The `progressId` of its events."""
     clients: list[ClientId]
+    """The clients that show the progress: all that could show one when it began."""
     most: int
     """The highest number of workers that were still to be attached."""
     percentage: int = 0

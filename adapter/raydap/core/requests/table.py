@@ -73,6 +73,7 @@ class RequestRow:
     """The properties of one request."""
 
     mode: Mode
+    """How the bridge carries out the request."""
     handler: Handler | None = None
     """None for a request that is only forwarded to the worker that `route` finds."""
     route: Route | None = None

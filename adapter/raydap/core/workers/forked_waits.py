@@ -33,6 +33,7 @@ class ForkedChild(NamedTuple):
     parent: WorkerKey
     """The key of the worker or driver from which the child descends."""
     pid: int
+    """The child's process id, on the node of its parent."""
     threads: list[SampledStack]
     """The threads that wait in breakpoint(). The only frame of each is the caller's, with the client's path."""
 

@@ -20,7 +20,9 @@ class _Value(msgspec.Struct, frozen=True):
     """The answer of a worker."""
 
     result: str = ""
+    """The value as text; "" if there is none."""
     type: str = ""
+    """The name of the value's type; "" if there is none."""
     error: str = ""
     """Why there is no value, in one line; otherwise ""."""
     silent: bool = False

@@ -36,6 +36,7 @@ class Command(NamedTuple):
     text: str
     """The explanation that `help` and the completion show."""
     handler: Handler
+    """The function that carries out the command."""
     follows_focus: bool = True
     """Whether the command applies to the set of the focus if the line names no set."""
 

@@ -48,10 +48,15 @@ class Debugger:
     """A debug session in the terminal."""
 
     live: LiveSession
+    """The session, with its workers."""
     console: Console
+    """The output: a terminal, a file or a pipe."""
     threads: StoppedThreads = field(default_factory=StoppedThreads)
+    """The threads that are stopped, as the session's events report them."""
     focus: Focus = field(default_factory=Focus)
+    """The thread, the frame and the set to which commands apply."""
     sources: Sources = field(default_factory=Sources)
+    """The reader of source files, which keeps the files that it has read from workers."""
     displays: list[str] = field(default_factory=list)
     """The expressions that are shown at each stop."""
     has_ended: bool = False

@@ -23,6 +23,7 @@ class Frame:
     reference: int
     """The handle of a source that only the worker has (DAP's `sourceReference`); 0 for a file."""
     line: int
+    """The line that the frame executes, counted from 1."""
     is_library: bool
     """Whether the code is Ray's or debugpy's."""
 

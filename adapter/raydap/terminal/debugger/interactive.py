@@ -35,8 +35,11 @@ class Program:
     """A driver to launch: a file or a module, and its arguments."""
 
     file: str = ""
+    """The path of the file; "" for a module."""
     module: str = ""
+    """The name of the module; "" for a file."""
     args: tuple[str, ...] = ()
+    """The program's own arguments."""
     python: str | None = None
     """The interpreter; None for the default of `launch`."""
 
@@ -46,17 +49,25 @@ class Interactive:
     """One run of the command."""
 
     target: SessionTarget
+    """The cluster or hub to debug, as the user names it."""
     select: str | None
     """raydap attaches only to the paused workers in this set; None for all paused workers."""
     program: Program | None
+    """The program to launch; None to attach to workers."""
     all_code: bool = False
     """Whether to debug libraries, too."""
     tasks: Tasks = field(default_factory=Tasks)
+    """The tasks that run beside the commands; `run` cancels them at its end."""
     exit_code: int = 0
+    """The launched program's exit code, or 1 if the connection was lost; else 0."""
     _prompt: Prompt | None = None
+    """The prompt; None until lines are read, and if they do not come from a terminal."""
     _command: "asyncio.Future[None] | None" = None
+    """The command that Ctrl-C can cancel; None between commands."""
     _was_interrupted: bool = False
+    """Whether Ctrl-C was pressed once during this command."""
     _is_given_up: bool = False
+    """Whether the user has cancelled this command."""
 
     async def run(self) -> int:
         """Run the debugger. Return the exit code. Raises what LiveSession.find raises, and SessionError."""
@@ -122,14 +133,13 @@ class Interactive:
         return {**what, **python, **arguments}
 
     async def _configure(self) -> None:
-        """Set exception filters and breakpoints before workers run. Raises SessionError.
-
-        Ray's post mortem stops only with the filter `uncaught`. A hub drops breakpoints that no client sets again.
-        """
+        """Set exception filters and breakpoints before workers run. Raises SessionError."""
         connection = self.live.session.connection
         if self.live.session.kind != "editor":
+            # Ray's post mortem stops only with this filter.
             await connection.request("setExceptionBreakpoints", {"filters": ["uncaught"]})
         if self.live.session.kind == "hub":
+            # A hub drops breakpoints that no client sets again.
             found = await self.live.ask("raydap/breakpoints", BreakpointsArguments(), BreakpointList)
             for path in {each.path for each in found.breakpoints}:
                 specs = [as_spec(each) for each in found.breakpoints if each.path == path]
@@ -143,10 +153,8 @@ class Interactive:
         await self.live.session.connection.request("raydap/attach", {"select": f"({self.select}) state:paused"})
 
     async def _keep_attaching(self) -> None:
-        """Attach to workers of the set that pause later.
-
-        Ray reports what a worker runs a moment after its pause, and only then may the worker be in the set.
-        """
+        """Attach to workers of the set that pause later."""
+        # Ray reports what a worker runs a moment after its pause, and only then may the worker be in the set.
         known: set[tuple[str, ...]] = set()
         while not self.live.ended.is_set():
             paused = {_known(entry) for entry in self.live.workers.values() if entry.state == "paused"}
@@ -202,11 +210,9 @@ class Interactive:
                 self._redraw()
 
     async def _remove_temporary(self, ids: tuple[int, ...]) -> None:
-        """Remove the breakpoints that were hit if they are temporary.
-
-        This waits for `tbreak` to end: a stop can come before `tbreak` has the id of its breakpoint.
-        """
+        """Remove the breakpoints that were hit if they are temporary."""
         with suppress(SessionError):
+            # Wait for `tbreak` to end: a stop can come before `tbreak` has the id of its breakpoint.
             async with self.debugger.announcing:
                 await self.debugger.breakpoints.remove_hit(ids)
 
@@ -351,14 +357,12 @@ class Interactive:
             self._command.cancel()
 
     async def _pause_expected(self) -> None:
-        """Pause the threads that the command waits for.
-
-        raydap detaches from a worker that nothing can stop any more. `raydap/pause` attaches to it again.
-        """
+        """Pause the threads that the command waits for."""
         debugger = self.debugger
         for thread in list(debugger.threads.expected):
             with suppress(SessionError):
                 if debugger.threads.has_ended(thread):
+                    # raydap has detached from a worker that nothing can stop. `raydap/pause` attaches to it again.
                     await debugger.request("raydap/pause", workers=[debugger.keys[thread]])
                 else:
                     await debugger.request("pause", threadId=thread)

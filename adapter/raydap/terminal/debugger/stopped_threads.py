@@ -13,10 +13,13 @@ class ThreadStop:
     """A stop of a thread: DAP's event `stopped`."""
 
     thread: int
+    """The id of the thread."""
     number: int
     """The number of the stop in the session, from 1."""
     reason: str
+    """DAP's reason for the stop, such as `breakpoint`."""
     description: str
+    """DAP's text about the stop for users; "" if there is none."""
     text: str
     """The name of the exception, if there is one."""
     hit: tuple[int, ...]
