@@ -28,6 +28,7 @@ def _values() -> str:
 
 
 TABLES = {
+    "docs/usage/doctor.md": _limits(TIME_LIMITS),
     "adapter/raydap/lsp/pages/timeout-while-stopped.md": _limits(
         [each for each in TIME_LIMITS if each.function or each.setting.startswith("DeploymentResponse")]
     ),

@@ -16,8 +16,9 @@ from support.raydap_command import RAYDAP
 from support.terminal import Terminal
 
 PAGE = Path(__file__).parents[2] / "docs" / "usage" / "terminal.md"
+PROGRAM = Path(__file__).parents[2] / "docs" / "examples" / "rollouts.py"
 
-COLUMNS = 100
+COLUMNS = 110
 STEPS = 100_000
 """More steps than the program can run during a test."""
 
@@ -29,12 +30,6 @@ _BLOCK = re.compile(r"(?<=<!-- transcript: )(?P<name>\w+)( -->\n```\n)(?P<text>.
 _PROMPT = r"^\([^()\n]*\)\Z"
 
 _PIDS = {"driver": "17944", "Rollout{0}": "18044", "Rollout{1}": "18046", "Rollout{2}": "18049", "Rollout{3}": "18053"}
-
-
-def program() -> str:
-    """Return the program of the page."""
-    (source,) = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    return str(source)
 
 
 def on_page() -> dict[str, str]:
@@ -74,63 +69,47 @@ class Transcripts:
             "XDG_RUNTIME_DIR": str(folder),
             "NO_COLOR": "1",
         }
-        (folder / "train.py").write_text(program())
+        (folder / PROGRAM.name).write_text(PROGRAM.read_text(encoding="utf-8"), encoding="utf-8")
 
     def make(self) -> dict[str, str]:
         """Return all transcripts, by name. Raises AssertionError and ChildFailed."""
         made = dict(self._of_launched_program())
-        with Child([*RAYDAP, "run", "train.py", str(STEPS)], self._folder / "run.log", self._env, self._folder):
+        with Child([*RAYDAP, "run", PROGRAM.name, str(STEPS)], self._folder / "run.log", self._env, self._folder):
             made |= self._of_running_program()
             made |= self._of_joined_program()
         return {name: self._steady(text) for name, text in made.items()}
 
     def _of_running_program(self) -> Iterator[tuple[str, str]]:
         """Yield the output of the commands that stop no worker."""
-        everywhere = r"blocked in time\.sleep \(train\.py:\d+\)"
-        driver = r"driver train\.py .* blocked in ray\.get \(train\.py:\d+\)"
+        everywhere = r"blocked in time\.sleep \(rollouts\.py:\d+\)"
+        driver = r"driver rollouts\.py .* blocked in ray\.get \(rollouts\.py:\d+\)"
         yield "ps", self._run("ps", until=rf"\ASTATE .*\n(.*Rollout\{{\d\}}\.play .* {everywhere}\n){{4}}.*{driver}\Z")
-        yield "stacks", self._run("stacks", until=r"5 threads .*\n  1 <module> .*\n  4 play .*\n  4 act .*\Z")
-        ranks = r"\A0 .*\n1 .*\n2 .*\n3 .*\nmin 0  max 3 .*\Z"
-        yield "eval", self._run("eval", "self.rank", "actor:Rollout", until=ranks)
-        names, two = ("config", "policy"), r"\A.*\n.*\b3  Rollout\{0-1,3\}\Z"
-        lines = [self._run("compare", f"self.{name}", "actor:Rollout", until=two) for name in names]
-        yield "compare", "\n".join(lines)
+        yield "compare", self._run("compare", "self.config", "actor:Rollout", until=r"\A.*\n.*\b3  Rollout\{0-1,3\}\Z")
 
     def _of_joined_program(self) -> Iterator[tuple[str, str]]:
         with self._debug() as user:
             user.types("attach actor:Rollout")
             user.repeats("workers", r"^\w+ +driver .*$", r"(running +Rollout.*\n){4}")
-            user.types("b train.py:24, self.rank == 2", r"^-> action = .*$")
-            user.types("w", r"^-> action = .*$")
-            user.types("p float(self.policy.mean())", r"^0\.25$")
+            user.types("b rollouts.py:23, self.rank == 2", r"^-> reward = .*$")
+            user.types("w", r"^-> reward = .*$")
+            user.types("p self.config", r"^\{.*\}$")
             user.types("q", ends=True)
             yield "join", user.seen()
 
     def _of_launched_program(self) -> Iterator[tuple[str, str]]:
-        with self._debug("train.py", "10") as user:
-            user.types("b 24, self.rank == 2", r"^Breakpoint 1 .*$")
-            user.types("c", r"^-> action = .*$")
-            user.types("args", r"^step = \d$")
-            user.types("up", r"^-> reward = .*$")
-            user.types("p total", r"^0\.0$")
-            user.types("display self.config", r"^display .*\}$")
-            yield "launch", user.seen()
-            user.hides("clear", r"^Removed all .*$")
-            user.hides("barrier 24", r"^Breakpoint \d .*$")
-            user.hides("[all] c", r"^-> action = .*$")
+        with self._debug(PROGRAM.name, "10") as user:
+            user.hides("barrier 23", r"^Breakpoint \d .*$")
+            user.hides("[all] c", r"^-> reward = .*$")
             user.repeats("[all] p 'stopped'", r"^.*Rollout.*$", r"^'stopped'  4  Rollout\{0-3\}")
-            user.hides("undisplay")
-            user.hides("focus 2", r"^-> action = .*$")
-            user.types("workers", r"^\w+ +driver .*$")
-            user.types("[all] p float(self.policy[0, 0])", r"^min 0\.25 .*$")
-            user.types("compare self.config", r"Rollout\{0-1,3\}$")
+            user.hides("focus 2", r"^-> reward = .*$")
+            # The transcript begins here.
+            user.seen()
+            user.types("[all] p self.config['rate']", r"^min 0\.25 .*$")
             user.types("[0-1] n", r"^\+ 2 .*$")
             user.types("[all] w", r"Rollout\{2-3\}$")
             user.types("focus 0", r"^-> return .*$")
             yield "many", user.seen()
-            user.hides("clear", r"^Removed all .*$")
-            user.types("[all] c", ends=True)
-            yield "end", user.seen()
+            user.types("q", ends=True)
 
     def _debug(self, *arguments: str) -> "User":
         return User(arguments, self._terminal("debug", *arguments))
@@ -250,7 +229,7 @@ def _fixed(row: Sequence[str], node: str) -> list[str]:
     state, worker, _, where, _, _, place = row
     name = re.split(r"[. ]", worker)[0]
     # Ray reports only some time after a driver's start which program it runs.
-    worker = "driver train.py" if name == "driver" else worker
+    worker = "driver rollouts.py" if name == "driver" else worker
     # The driver of a launched program has the name of its machine.
     where = "10.0.0.7" if where == node else "head"
     return [state, worker, "01000000", where, _PIDS[name], "3 s" if state == "stopped" else "12 s", place]
