@@ -31,6 +31,11 @@ def digits(value: float) -> str:
     return str(int(value)) if float(value).is_integer() and abs(value) < _LARGEST_INTEGER else f"{value:.4g}"
 
 
+def counted(number: int, what: str) -> str:
+    """Return a number with its noun, such as `1 hit` or `12,034 hits`."""
+    return f"{number:,} {what if number == 1 else f'{what}s'}"
+
+
 def statistics(found: Statistics) -> list[str]:
     """Return texts such as `min 0.5` and `2 nan`; numbers that are missing and counts of 0 are left out."""
     numbers = [("min", found.min), ("max", found.max), ("mean", found.mean), ("std", found.std)]

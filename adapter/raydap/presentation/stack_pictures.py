@@ -15,7 +15,7 @@ NARROWEST = 1.0
 
 _CHARACTER = 7.0
 
-_STYLE = """\
+STYLE = """\
 .stacks text { font: 12px ui-monospace, Menlo, Consolas, monospace; fill: #1f2328; pointer-events: none }
 .stacks rect { stroke: #ffffff; fill: #9ecbff }
 .stacks .few rect { fill: #ffb77c }
@@ -57,16 +57,18 @@ class _Box(NamedTuple):
     """Whether the frame has less than half of its caller's threads."""
 
 
-def svg(root: StackNode) -> str:
+def svg(root: StackNode, has_style: bool = True) -> str:
     """Return an icicle graph as SVG: each frame is below its caller, and its width is the number of its threads.
 
     A frame with less than half of its caller's threads has another colour. Each frame can be reached by keyboard.
+    A page that already contains STYLE needs a picture without it: `has_style` is False.
     """
     boxes = list(_boxes(root, 0.0, WIDTH, 0, False))
     height = (1 + max(box.depth for box in boxes)) * ROW
     parts = "\n".join(_drawn(box) for box in boxes)
     size = f'width="{WIDTH:g}" height="{height:g}" viewBox="0 0 {WIDTH:g} {height:g}"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" class="stacks" {size}>\n<style>{_STYLE}</style>\n{parts}\n</svg>\n'
+    style = f"<style>{STYLE}</style>\n" if has_style else ""
+    return f'<svg xmlns="http://www.w3.org/2000/svg" class="stacks" {size}>\n{style}{parts}\n</svg>\n'
 
 
 def _boxes(node: StackNode, left: float, width: float, depth: int, is_few: bool) -> Iterator[_Box]:

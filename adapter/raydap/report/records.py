@@ -82,22 +82,45 @@ class KindCount(Message, frozen=True):
     """The text of one of these exceptions in one line; otherwise ""."""
 
 
-class LineRecord(Message, frozen=True):
-    """A line with a breakpoint, or a call of `breakpoint()` in the program."""
+class WatchedRecord(Message, frozen=True):
+    """A line that workers reached, or did not reach."""
 
     path: str
+    """The path of the file."""
     line: int
-    condition: str
-    """The user's condition; "" if there is none."""
+    """The number of the line, counted from 1."""
     source: str
     """The text of the line; "" if this machine does not have the file."""
-    call: bool
-    """Whether this is a call of `breakpoint()` in the program."""
     verified: bool
     """Whether a worker has such a line."""
     message: str
     """Why the breakpoint is not verified; otherwise ""."""
     counts: tuple[KindCount, ...]
+    """The hits by the workers of each kind; empty if no worker reached the line."""
+
+    @property
+    def reason(self) -> str:
+        """Why there are no hits, as a sentence for the user."""
+        return "No worker reached this line." if self.verified or not self.message else self.message
+
+    @property
+    def hits(self) -> int:
+        """The number of hits in all workers."""
+        return sum(each.hits for each in self.counts)
+
+    @property
+    def looked(self) -> int:
+        """The number of stops in all workers whose stack raydap requested."""
+        return sum(each.looked for each in self.counts)
+
+
+class LineRecord(WatchedRecord, frozen=True):
+    """A line with a breakpoint, or a call of `breakpoint()` in the program."""
+
+    condition: str
+    """The user's condition; "" if there is none."""
+    call: bool
+    """Whether this is a call of `breakpoint()` in the program."""
     tree: StackNode
     """The last stack of each worker that stopped there, merged, with the variables of each frame."""
     statistics: dict[str, Statistics]
@@ -149,20 +172,13 @@ class TextGroup(Message, frozen=True):
     """The names of the workers."""
 
 
-class TraceRecord(Message, frozen=True):
+class TraceRecord(WatchedRecord, frozen=True):
     """An expression that workers evaluate at a line without stopping."""
 
-    path: str
-    line: int
     expression: str
-    source: str
-    """The text of the line; "" if this machine does not have the file."""
-    verified: bool
-    """Whether a worker has such a line."""
-    message: str
-    """Why the breakpoint is not verified; otherwise ""."""
-    counts: tuple[KindCount, ...]
+    """The user's expression."""
     series: tuple[Series, ...]
+    """The values of each worker."""
     texts: tuple[TextGroup, ...]
     """The last value of each worker whose last value is not a number, smallest groups first."""
     statistics: Statistics | UnsetType = UNSET
@@ -286,3 +302,8 @@ class Report(Message, frozen=True):
     notes: tuple[Note, ...]
     output: tuple[str, ...]
     """The last lines that the program printed."""
+
+    @property
+    def end(self) -> float:
+        """When the run ended; when the report was made if it still runs."""
+        return self.written if self.ended is None else self.ended

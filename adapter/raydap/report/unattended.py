@@ -11,6 +11,7 @@ from typing import Any
 from raydap import safe_output, steady_time
 from raydap.client.joining import SessionTarget
 from raydap.errors import ProblemError
+from raydap.presentation.clock_times import clock
 from raydap.presentation.safe_text import one_line
 from raydap.report.job_watch import JobEnd, JobWatch
 from raydap.report.records import Outcome
@@ -163,8 +164,7 @@ class Reporting:
             self._print(text)
 
     def _print(self, text: str) -> None:
-        now = time.strftime("%H:%M:%S")
-        safe_output.line(f"raydap report {now}: {one_line(text)}", error=True)
+        safe_output.line(f"raydap report {clock(time.time())}: {one_line(text)}", error=True)
 
 
 def _over(run: WatchedRun, state: Any, exit_code: int, text: str, code: int | None = None) -> int:

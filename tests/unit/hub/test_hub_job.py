@@ -216,11 +216,11 @@ def test_the_package_goes_along_and_pip_only_if_wanted() -> None:
 def test_pip_installs_what_the_package_depends_on() -> None:
     """The cluster has its own Ray, and the workers their own debugpy.
 
-    rich and prompt_toolkit are only for the terminal, pygls only for editors.
+    rich and prompt_toolkit are only for the terminal, pygls only for editors, jinja2 only for reports.
     """
     project = (Path(__file__).parents[3] / "pyproject.toml").read_text()
     dependencies = re.search(r"^dependencies = (\[.*?^\])", project, re.DOTALL | re.MULTILINE)
     assert dependencies is not None
-    others = ("ray[default]", "debugpy", "rich", "prompt_toolkit", "pygls")
+    others = ("ray[default]", "debugpy", "rich", "prompt_toolkit", "pygls", "jinja2")
     wanted = [name for name in ast.literal_eval(dependencies[1]) if not name.startswith(others)]
     assert list(hub_job.PACKAGES) == wanted

@@ -1,43 +1,23 @@
 """The page is well formed and escaped for any text of a worker, and begins with the most important facts."""
 
+import hashlib
 import math
 import re
+import subprocess
+import sys
+from base64 import b64encode
 from html.parser import HTMLParser
 
 import msgspec
 import pytest
+from jinja2 import UndefinedError, nodes
 from msgspec import UNSET
 
-from raydap.protocol.stack_messages import (
-    CodeLocation,
-    MergedStacks,
-    MissingMembers,
-    StackNode,
-    StackVariable,
-    WorkerPlace,
-)
-from raydap.protocol.value_messages import Statistics
+from raydap.presentation import stack_pictures
+from raydap.protocol.stack_messages import StackNode
 from raydap.report import html_page
-from raydap.report.known_workers import KnownWorkers
-from raydap.report.page_elements import element
-from raydap.report.records import (
-    ErrorRecord,
-    KindCount,
-    LineRecord,
-    Note,
-    Outcome,
-    Point,
-    Report,
-    SampleRecord,
-    Series,
-    TextGroup,
-    Timeline,
-    TimelineSpan,
-    TraceRecord,
-    WorkerRecord,
-)
-from raydap.report.watched_lines import Looks
-from support.report_records import entry, frame, look, node, report
+from raydap.report.records import Outcome, Report, Timeline, TimelineSpan
+from support.report_records import crowd_report, error_record, full_report, line_record, node, report, trace_record
 
 HOSTILE = "<script>alert(1)</script>\"'&\x00\ud83d\x1b[31m{{}}"
 
@@ -77,142 +57,8 @@ def parsed(found: Report) -> Parsed:
     return Parsed(html_page.of_report(found))
 
 
-def workers() -> KnownWorkers:
-    known = KnownWorkers()
-    known.take([entry(f"w{number}", actor="Trainer") for number in range(4)])
-    known.ranks = {f"w{number}": number for number in range(4)}
-    return known
-
-
-def looks(name: str = "rate") -> Looks:
-    found = Looks()
-    for number in range(4):
-        shown = frame()
-        shown = msgspec.structs.replace(
-            shown, variables=(StackVariable(name=name, value=str(0.2 if number == 3 else 0.1), type="float"),)
-        )
-        found.add("Trainer", look(f"w{number}", frame("main", 1), shown))
-    return found
-
-
-def line(text: str = "", **more: object) -> LineRecord:
-    found = looks()
-    values: dict[str, object] = {
-        "path": f"/app/{text}train.py",
-        "line": 4,
-        "condition": text,
-        "source": text,
-        "call": False,
-        "verified": True,
-        "message": text,
-        "counts": (
-            KindCount(kind=f"Trainer{text}", workers=4, hits=1234, looked=4, failed=2, error=text or "NameError"),
-        ),
-        "tree": found.tree(workers()),
-        "statistics": found.statistics(),
-        "looks": found.kept(workers()),
-    }
-    return LineRecord(**{**values, **more})  # type: ignore[arg-type]
-
-
-def trace(text: str = "", series: int = 3, points: int = 5) -> TraceRecord:
-    made = [
-        Series(
-            worker=f"w{number}",
-            label=f"Trainer{{{number}}}{text}",
-            kind="Trainer",
-            hits=points,
-            points=tuple(
-                Point(time=1000.0 + at, count=2, low=0.5, high=1.0 + at, last=0.75, nan=int(number == 1), inf=0)
-                for at in range(points)
-            ),
-            texts=((1001.0, text),),
-        )
-        for number in range(series)
-    ]
-    return TraceRecord(
-        path="/app/train.py",
-        line=5,
-        expression=f"loss{text}",
-        source=text,
-        verified=True,
-        message="",
-        counts=(KindCount(kind="Trainer", workers=3, hits=15, looked=0, failed=0, error=""),),
-        series=tuple(made),
-        texts=(TextGroup(text=text or "'warm'", count=1, label="Trainer{0}"),),
-        statistics=Statistics(min=0.5, max=5.0, mean=1.0, std=0.1, nan=1, inf=0),
-        lowest="Trainer{0}",
-        highest="Trainer{2}",
-    )
-
-
-def error(text: str = "") -> ErrorRecord:
-    found = looks(f"value{text}")
-    return ErrorRecord(
-        type=f"ValueError{text}",
-        text=f"3 is odd{text}",
-        traceback=f"Traceback\n{text}",
-        location=CodeLocation(name=f"step{text}", path=f"/app/{text}.py", line=3),
-        passed=False,
-        count=2,
-        label=f"Trainer{{0-1}}{text}",
-        first=1001.0,
-        tree=found.tree(workers()),
-        looks=found.kept(workers()),
-    )
-
-
-def sample(text: str = "") -> SampleRecord:
-    place = CodeLocation(name=f"all_reduce{text}", path=f"/app/{text}train.py", line=9)
-    root = node(None, 4, f"Trainer{{0-3}}{text}", node(place, 3, f"Trainer{{0-2}}{text}"))
-    missing = MissingMembers(frame=place, count=3, of=4, members=(), running=(), label=f"Trainer{{3}}{text}")
-    return SampleRecord(
-        time=1010.0,
-        stacks=MergedStacks(root=root, missing=(missing,), silent=(), unread=("w9",)),
-        places=(WorkerPlace(worker="w0", label=f"Trainer{{0}}{text}", text=f"in step{text}", location=place),),
-        unread=("w9",),
-    )
-
-
-def worker(key: str = "w0", text: str = "") -> WorkerRecord:
-    return WorkerRecord(
-        key=key,
-        label=f"Trainer{{0}}{text}",
-        kind=f"Trainer{text}",
-        pid=7,
-        node=f"10.0.0.7{text}",
-        job="01000000",
-        seen=1000.0,
-        ended=1050.0,
-        problem=text,
-        pauses=3,
-        paused=0.04,
-    )
-
-
-def full(text: str = "") -> Report:
-    return report(
-        title=f"train.py{text}",
-        cluster=text,
-        command=(text,),
-        outcome=Outcome(state="ended", code=1, text=f"It failed.{text}"),
-        workers=(worker(text=text),),
-        errors=(error(text),),
-        lines=(line(text), line(text, call=True)),
-        traces=(trace(text),),
-        samples=(sample(text),),
-        timeline=Timeline(
-            tasks=(TimelineSpan(worker="w0", name=f"task{text}", start=1001.0, end=1002.0, state=f"FAILED{text}"),),
-            pauses=(TimelineSpan(worker=f"w1{text}", name=text, start=1001.0, end=None),),
-            more=3,
-        ),
-        notes=(Note(time=1000.0, text=f"A note.{text}", count=2),),
-        output=(f"a line{text}",),
-    )
-
-
 def test_the_page_needs_nothing_but_itself() -> None:
-    page = html_page.of_report(full())
+    page = html_page.of_report(full_report())
     for tag, attributes in Parsed(page).tags:
         assert tag not in ("script", "link", "img", "iframe", "object", "base", "form")
         assert not [name for name in attributes if name.startswith("on")]
@@ -222,25 +68,25 @@ def test_the_page_needs_nothing_but_itself() -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    tags = parsed(full()).tags
+    tags = parsed(full_report()).tags
     ids = {attributes["id"] for _, attributes in tags if "id" in attributes}
     assert {str(attributes["href"])[1:] for tag, attributes in tags if tag == "a"} <= ids
 
 
 def test_hostile_texts_stay_texts() -> None:
-    page = html_page.of_report(full(HOSTILE))
+    page = html_page.of_report(full_report(HOSTILE))
     found = Parsed(page)
     assert "<script" not in page
     assert "\x00" not in page
     assert "\x1b" not in page
     assert page.encode(errors="replace").decode() != ""
     assert "train.py<script>alert(1)</script>\"'&" in found.text
-    plain = [tag for tag, _ in parsed(full("text")).tags]
+    plain = [tag for tag, _ in parsed(full_report("text")).tags]
     assert [tag for tag, _ in found.tags] == plain
 
 
 def test_what_matters_comes_first() -> None:
-    text = parsed(full()).text
+    text = parsed(full_report()).text
     first = text[text.index("Most urgent") : text.index(" Errors ")]
     assert "ValueError (.py:3) in Trainer{0-1}, 2 times" in first
     assert "loss was not finite in Trainer{1}" in first
@@ -266,13 +112,13 @@ def test_a_report_of_a_program_that_runs() -> None:
 
 def test_a_line_that_no_worker_reached() -> None:
     empty = StackNode(frame=None, count=0, members=(), running=(), label="", children=(), locals=UNSET)
-    lonely = line(counts=(), tree=empty, looks=(), verified=False, message="There is no code.")
+    lonely = line_record(counts=(), tree=empty, looks=(), verified=False, message="There is no code.")
     assert "There is no code." in parsed(report(lines=(lonely,))).text
 
 
 @pytest.mark.parametrize(("series", "points"), [(1, 1), (3, 400), (500, 3)])
 def test_charts_of_any_size(series: int, points: int) -> None:
-    tags = parsed(report(traces=(trace("", series, points),))).tags
+    tags = parsed(report(traces=(trace_record("", series, points),))).tags
     for _, attributes in tags:
         for numbers in (attributes.get("points"), attributes.get("d")):
             assert all(math.isfinite(float(each)) for each in re.findall(r"-?[\d.]+(?:e-?\d+)?|nan|inf", numbers or ""))
@@ -289,6 +135,90 @@ def test_a_timeline_of_very_many_workers_and_tasks() -> None:
     assert len(page) < 2_000_000
 
 
-def test_what_is_no_html_becomes_text() -> None:
-    made = element("p", "<b>", element("i", ["a", None, "&"]), class_='x"y', hidden=True, width=0.5, title=None)
-    assert made == '<p class="x&quot;y" hidden width="0.5">&lt;b&gt;<i>a&amp;</i></p>'
+def test_the_policy_allows_only_the_style_sheet_of_the_page() -> None:
+    page = html_page.of_report(full_report())
+    (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    assert stack_pictures.STYLE in style
+    (policy,) = [found["content"] for _, found in Parsed(page).tags if found.get("http-equiv")]
+    allowed = b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert policy == f"default-src 'none'; style-src 'sha256-{allowed}'; base-uri 'none'; form-action 'none'"
+    # The policy would also forbid these.
+    assert not [found for _, found in Parsed(page).tags if "style" in found]
+
+
+def hostile(value: object) -> object:
+    """Return the value, with HOSTILE in place of each text in it."""
+    if isinstance(value, dict):
+        return {key: each if key == "state" else hostile(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [hostile(each) for each in value]
+    return HOSTILE if isinstance(value, str) else value
+
+
+def test_hostile_texts_stay_texts_in_every_field() -> None:
+    fields = hostile(msgspec.to_builtins(full_report("text")))
+    found = Parsed(html_page.of_report(msgspec.convert(fields, Report)))
+    plain = parsed(full_report("text"))
+    assert {(tag, name) for tag, each in found.tags for name in each} <= {
+        (tag, name) for tag, each in plain.tags for name in each
+    }
+    assert {tag for tag, _ in found.tags} <= {tag for tag, _ in plain.tags}
+
+
+@pytest.mark.parametrize("name", ["charts.html", "page.html", "stops.html"])
+def test_each_template_escapes_what_it_inserts(name: str) -> None:
+    environment = html_page.templates()
+    assert {"charts.html", "page.html", "report.css", "stops.html"} == set(environment.list_templates())
+    assert environment.autoescape is True
+    assert environment.loader is not None
+    source, _, _ = environment.loader.get_source(environment, name)
+    tree = environment.parse(source)
+    # The style sheet, and the picture that stack_pictures.svg escapes.
+    safe = [found for found in tree.find_all(nodes.Filter) if found.name in ("safe", "xmlattr")]
+    assert len(safe) == (2 if name == "page.html" else 0)
+    assert not [
+        found for found in tree.find_all((nodes.MarkSafe, nodes.MarkSafeIfAutoescape, nodes.EvalContextModifier))
+    ]
+    # Outside of quotes, a value could add attributes.
+    assert not re.search(r"=\s*\{[{%]", source)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (HOSTILE, "&lt;script&gt;alert(1)&lt;/script&gt;&#34;&#39;&amp;\N{REPLACEMENT CHARACTER}\ud83d{{}}"),
+        ("a\u202eb\tc\nd", "a\N{REPLACEMENT CHARACTER}b\tc\nd"),
+        (0.123456789, "0.12346"),
+        (12_345, "12345"),
+    ],
+)
+def test_values_are_inserted_as_printable_text(value: object, shown: str) -> None:
+    assert html_page.templates().from_string("{{ value }}").render(value=value) == shown
+
+
+def test_a_name_that_a_template_does_not_know_is_an_error() -> None:
+    with pytest.raises(UndefinedError):
+        html_page.templates().from_string("{{ report.titel }}").render(report=report())
+
+
+def test_a_deep_stack_is_shown_whole() -> None:
+    """Recursion of a user's program must not become recursion in raydap."""
+    place = error_record().location
+    root = node(place, 2, "Trainer{0-1}")
+    for number in range(200):
+        root = node(place, 3 + number, "Trainer{0-1}", node(place, 1, "Trainer{0}"), root)
+    found = parsed(report(errors=(msgspec.structs.replace(error_record(), tree=node(None, 203, "", root)),)))
+    assert [tag for tag, _ in found.tags].count("details") > 400
+
+
+@pytest.mark.parametrize("kinds", [1, 100])
+def test_a_page_of_very_many_workers_and_stops_is_small(kinds: int) -> None:
+    page = html_page.of_report(crowd_report(1000, 10_000, kinds))
+    tags = [tag for tag, _ in Parsed(page).tags]
+    assert len(page) < 2_000_000
+    assert len(tags) < 60_000
+
+
+def test_other_commands_do_not_load_the_templates() -> None:
+    program = "import raydap.cli.main, raydap.report.unattended, sys; print('jinja2' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", program], text=True) == "False\n"
