@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from raydap.cli import completing, options, signals, terminal_command
-from raydap.report.watch_arguments import Launch, Watch, WatchedLine, duration, line, traced
+from raydap.presentation.durations import seconds_in
+from raydap.report.watch_arguments import Launch, Watch, WatchedLine, line, traced
 
 _JOB = re.compile(r"[0-9a-f]{8}|raysubmit_\w+")
 
@@ -21,7 +22,7 @@ class Duration(click.ParamType[float]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the duration in seconds."""
         try:
-            return value if isinstance(value, float) else duration(value)
+            return value if isinstance(value, float) else seconds_in(value)
         except ValueError as error:
             self.fail(str(error), param, ctx)
 

@@ -1,6 +1,6 @@
 """The geometry of the page's charts, which templates/charts.html draws: values over time, and the timeline."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from raydap.presentation.clock_times import clock
@@ -33,64 +33,17 @@ Scale = Callable[[float], float]
 """Returns the coordinate of a value."""
 
 
-class Label(NamedTuple):
-    """A text in a chart."""
+class Shape(NamedTuple):
+    """An element of SVG."""
 
-    x: float
-    """The position of its anchor."""
-    y: float
-    """The position of its base line."""
-    anchor: str
-    """Which part of the text is at `x`: `start`, `middle` or `end`."""
+    tag: str
+    """The name of the element."""
+    kind: str
+    """Its classes in report.css."""
     text: str
-    """A number, a time of day, or the name of a worker."""
-
-
-class Line(NamedTuple):
-    """A straight line in a chart."""
-
-    kind: str
-    """The class: `grid`, `row`, or `nan` for a value that is not finite."""
-    x1: float
-    """The left end."""
-    x2: float
-    """The right end."""
-    y1: float
-    """The upper end."""
-    y2: float
-    """The lower end."""
-
-
-class Curve(NamedTuple):
-    """The values of a worker, or of all workers together."""
-
-    title: str
-    """The name of the worker."""
-    last: str
-    """The last value; "" for all workers together."""
-    line: str
-    """The points of the line through the last values."""
-    area: str
-    """The path around all values; "" if it has no area."""
-    dot: tuple[float, float] | None
-    """The position of a single value, which has no line; otherwise None."""
-
-
-class Bar(NamedTuple):
-    """A task or a stop in the timeline."""
-
-    kind: str
-    """The class: `task`, `open`, `failed` or `pause`."""
-    title: str
-    """The text of the tooltip."""
-    x: float
-    """The left edge."""
-    y: float
-    """The upper edge."""
-    width: float
-    """The width."""
-    height: float
-    """The height."""
+    """The content of a `text`, the tooltip of any other element; "" for none."""
+    place: Mapping[str, float | str]
+    """The attributes with coordinates."""
 
 
 class Chart(NamedTuple):
@@ -99,15 +52,11 @@ class Chart(NamedTuple):
     title: str
     """What the picture shows."""
     height: float
-    """The height."""
-    labels: Sequence[Label]
-    """The texts."""
-    lines: Sequence[Line]
-    """The straight lines."""
-    curves: Sequence[Curve] = ()
-    """A curve for each worker, or one for all."""
-    bars: Sequence[Bar] = ()
-    """The tasks and the stops."""
+    """Its height."""
+    shapes: Sequence[Shape]
+    """The elements, from back to front."""
+    legend: Sequence[tuple[str, str]] = ()
+    """The class of each colour, and the worker with this colour."""
 
 
 def values(series: Sequence[Series]) -> Chart | None:
@@ -122,35 +71,47 @@ def values(series: Sequence[Series]) -> Chart | None:
         low, high = low - (abs(low) or 1) / 10, high + (abs(high) or 1) / 10
     start, end = min(point.time for point in points), max(point.time for point in points)
     x, y = _scale(start, end, _LEFT, _RIGHT), _scale(low, high, _HEIGHT - _BOTTOM, _TOP)
-    ticks = [(y(value), digits(value)) for value in (low, (low + high) / 2, high)]
     bad = [x(each.time) for each in points if each.nan or each.inf][:MAX_MARKS]
-    return Chart(
-        title="values over time",
-        height=_HEIGHT,
-        labels=[*_times(start, end, x, _HEIGHT), *(Label(_LEFT - 6, at + 4, "end", text) for at, text in ticks)],
-        lines=[*(Line("grid", _LEFT, _RIGHT, at, at) for at, _ in ticks), *(Line("nan", at, at, 1, 9) for at in bad)],
-        curves=[_curve(each, x, y) for each in shown] if len(shown) <= MAX_CURVES else [_band(shown, x, y)],
-    )
+    shapes = [*_times(start, end, x, _HEIGHT)]
+    for value in (low, (low + high) / 2, high):
+        shapes.append(_line("grid", _LEFT, y(value), _RIGHT, y(value)))
+        shapes.append(_label(_LEFT - 6, y(value) + 4, "end", digits(value)))
+    legend = []
+    if len(shown) > MAX_CURVES:
+        shapes += _band(shown, x, y)
+    else:
+        for index, each in enumerate(shown):
+            shapes += _curve(each, f"c{index}", x, y)
+            legend.append((f"c{index}", f"{each.label}: {_last(each)}"))
+    bad = [x(each.time) for each in points if each.nan or each.inf][:MAX_MARKS]
+    shapes += [_line("nan", at, 1, at, 9) for at in bad]
+    legend += [("nan", "not finite")] if bad else []
+    return Chart("values over time", _HEIGHT, shapes, legend)
 
 
-def _curve(series: Series, x: Scale, y: Scale) -> Curve:
-    """Return a line through the last values of all points, over an area from their lowest to their highest values."""
+def _last(series: Series) -> str:
+    point = series.points[-1]
+    return digits(point.last) if point.last is not None else "nan" if point.nan else "inf"
+
+
+def _curve(series: Series, colour: str, x: Scale, y: Scale) -> Iterator[Shape]:
+    """Yield a line through the last values of all points, over an area from their lowest to their highest values."""
     known = [(x(point.time), y(point.last)) for point in series.points if point.last is not None]
     ranges = [
-        (x(each.time), each.low, each.high) for each in series.points if each.low is not None and each.high is not None
+        (x(each.time), y(each.low), y(each.high))
+        for each in series.points
+        if each.low is not None and each.high is not None
     ]
-    last = series.points[-1]
-    return Curve(
-        title=series.label,
-        last=digits(last.last) if last.last is not None else "nan" if last.nan else "inf",
-        line=" ".join(_points(known)),
-        area="" if len(known) == 1 or all(low == high for _, low, high in ranges) else _path(_outline(ranges, y)),
-        dot=known[0] if len(known) == 1 else None,
-    )
+    if len(known) == 1:
+        yield Shape("circle", f"dot {colour}", series.label, {"cx": known[0][0], "cy": known[0][1], "r": 3})
+        return
+    if any(low != high for _, low, high in ranges):
+        yield Shape("polygon", f"band {colour}", series.label, {"points": _outline(ranges)})
+    yield Shape("polyline", f"curve {colour}", series.label, {"points": _points(known)})
 
 
-def _band(shown: Sequence[Series], x: Scale, y: Scale) -> Curve:
-    """Return one area instead of many lines.
+def _band(shown: Sequence[Series], x: Scale, y: Scale) -> Iterator[Shape]:
+    """Yield one area instead of many lines.
 
     In each hundredth of the chart's width it reaches from the lowest to the highest value of all workers.
     """
@@ -158,27 +119,28 @@ def _band(shown: Sequence[Series], x: Scale, y: Scale) -> Curve:
     for series in shown:
         for point in series.points:
             slot = slots.setdefault(int(x(point.time) / WIDTH * 100), [])
-            slot += [each for each in (point.low, point.high) if each is not None]
-    outline = _outline(
-        [((slot + 0.5) / 100 * WIDTH, min(each), max(each)) for slot, each in sorted(slots.items()) if each], y
-    )
+            slot += [y(each) for each in (point.low, point.high) if each is not None]
+    ranges = [((slot + 0.5) / 100 * WIDTH, max(each), min(each)) for slot, each in sorted(slots.items()) if each]
     title = f"{len(shown)} workers, from the lowest to the highest value"
-    return Curve(title, "", " ".join([*outline, *outline[:1]]), _path(outline), None)
+    yield Shape("polygon", "band c0", title, {"points": _outline(ranges)})
+    yield Shape("polygon", "curve c0", title, {"points": _outline(ranges)})
 
 
-def _outline(ranges: Sequence[tuple[float, float, float]], y: Scale) -> list[str]:
-    """Return the points above and then below an area. Each range is its coordinate, lowest and highest value."""
-    above = [(at, y(high)) for at, _, high in ranges]
-    below = [(at, y(low)) for at, low, _ in reversed(ranges)]
-    return _points([*above, *below])
+def _outline(ranges: Sequence[tuple[float, float, float]]) -> str:
+    """Return the points above and then below an area. Each range has a horizontal and two vertical coordinates."""
+    return _points([*((at, high) for at, _, high in ranges), *((at, low) for at, low, _ in reversed(ranges))])
 
 
-def _points(places: Iterable[tuple[float, float]]) -> list[str]:
-    return [f"{x:.1f},{y:.1f}" for x, y in places]
+def _points(places: Iterable[tuple[float, float]]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
 
 
-def _path(outline: Iterable[str]) -> str:
-    return f"M{' L'.join(outline)} Z"
+def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> Shape:
+    return Shape("line", kind, "", {"x1": x1, "y1": y1, "x2": x2, "y2": y2})
+
+
+def _label(x: float, y: float, anchor: str, text: str) -> Shape:
+    return Shape("text", "", text, {"x": x, "y": y, "text-anchor": anchor})
 
 
 def timeline(report: Report) -> Chart | None:
@@ -197,18 +159,16 @@ def timeline(report: Report) -> Chart | None:
     end = max(report.end, start + 0.001)
     x = _scale(start, end, _NAMES, _RIGHT)
     most = max(MAX_BARS // len(shown), 20)
-    rows = [(_TOP + index * _ROW, key) for index, key in enumerate(shown)]
     height = _TOP + len(shown) * _ROW + _BOTTOM
-    names = [(top, shortened(labels.get(key, f"worker {key[:8]}"), 22)) for top, key in rows]
+    shapes = [*_times(start, end, x, height)]
+    for index, key in enumerate(shown):
+        top = _TOP + index * _ROW
+        shapes.append(_label(4, top + 13, "start", shortened(labels.get(key, f"worker {key[:8]}"), 22)))
+        shapes += [_bar(span, is_pause, top, x, end) for span, is_pause in _thinned(by_worker[key], most)]
+        shapes.append(_line("row", 0, top + _ROW, WIDTH, top + _ROW))
     if keys[MAX_ROWS:]:
-        names.append((height - _BOTTOM, f"and {len(keys) - MAX_ROWS} more workers"))
-    return Chart(
-        title="timeline of the workers",
-        height=height,
-        labels=[*_times(start, end, x, height), *(Label(4, top + 13, "start", name) for top, name in names)],
-        lines=[Line("row", 0, WIDTH, top + _ROW, top + _ROW) for top, _ in rows],
-        bars=[_bar(*each, top, x, end) for top, key in rows for each in _thinned(by_worker[key], most)],
-    )
+        shapes.append(_label(4, height - 6, "start", f"and {len(keys) - MAX_ROWS} more workers"))
+    return Chart("timeline of the workers", height, shapes)
 
 
 def _thinned(spans: list[tuple[TimelineSpan, bool]], most: int) -> list[tuple[TimelineSpan, bool]]:
@@ -217,13 +177,14 @@ def _thinned(spans: list[tuple[TimelineSpan, bool]], most: int) -> list[tuple[Ti
     return sorted(longest, key=lambda each: (each[1], each[0].start))
 
 
-def _bar(span: TimelineSpan, is_pause: bool, top: float, x: Scale, end: float) -> Bar:
+def _bar(span: TimelineSpan, is_pause: bool, top: float, x: Scale, end: float) -> Shape:
     until = end if span.end is None else span.end
     kind = "pause" if is_pause else "failed" if span.state == "FAILED" else "open" if span.end is None else "task"
     what = f"stopped ({span.name})" if is_pause else span.name
     title = f"{what}: {clock(span.start)}, {duration(max(until - span.start, 0))}"
     width, edge = max(x(until) - x(span.start), 2.0 if is_pause else 1.0), 2 if is_pause else 4
-    return Bar(kind, title, x(span.start), top + edge, width, _ROW - 2 * edge)
+    place = {"x": x(span.start), "y": top + edge, "width": width, "height": _ROW - 2 * edge}
+    return Shape("rect", kind, title, place)
 
 
 def _scale(low: float, high: float, first: float, last: float) -> Scale:
@@ -231,7 +192,7 @@ def _scale(low: float, high: float, first: float, last: float) -> Scale:
     return lambda value: min(max(first + (value - low) / size * (last - first), min(first, last)), max(first, last))
 
 
-def _times(start: float, end: float, x: Scale, height: float) -> Iterator[Label]:
+def _times(start: float, end: float, x: Scale, height: float) -> Iterator[Shape]:
     for part, anchor in enumerate(("start", "middle", "middle", "middle", "end") if end > start else ("start",)):
         at = start + (end - start) * part / 4
-        yield Label(x(at), height - 6, anchor, clock(at))
+        yield _label(x(at), height - 6, anchor, clock(at))

@@ -129,10 +129,9 @@ class LineRecord(WatchedRecord, frozen=True):
     """The first ten and the last ten stops of each kind of worker, in the order of time."""
 
 
-class Point(Message, frozen=True):
-    """The values of an expression in one worker during a short interval, which ends at `time`."""
+class Values(Message, frozen=True):
+    """The values of an expression in one worker during a short interval."""
 
-    time: float
     count: int
     """The number of values in the interval."""
     low: float | None
@@ -145,6 +144,13 @@ class Point(Message, frozen=True):
     """The number of values that are NaN."""
     inf: int
     """The number of values that are infinite."""
+
+
+class Point(Values, frozen=True):
+    """The values of an interval in a series."""
+
+    time: float
+    """The end of the interval."""
 
 
 class Series(Message, frozen=True):

@@ -36,25 +36,14 @@ class TraceSeries:
 
 
 def _halved(points: list[Point]) -> Iterator[Point]:
-    for first, second in zip(points[::2], points[1::2], strict=False):
+    for at in range(0, len(points), 2):
+        pair = points[at : at + 2]
         yield Point(
-            time=second.time,
-            count=first.count + second.count,
-            low=_least(first.low, second.low),
-            high=_greatest(first.high, second.high),
-            last=second.last,
-            nan=first.nan + second.nan,
-            inf=first.inf + second.inf,
+            time=pair[-1].time,
+            count=sum(each.count for each in pair),
+            low=min((each.low for each in pair if each.low is not None), default=None),
+            high=max((each.high for each in pair if each.high is not None), default=None),
+            last=pair[-1].last,
+            nan=sum(each.nan for each in pair),
+            inf=sum(each.inf for each in pair),
         )
-    if len(points) % 2:
-        yield points[-1]
-
-
-def _least(one: float | None, other: float | None) -> float | None:
-    known = [each for each in (one, other) if each is not None]
-    return min(known, default=None)
-
-
-def _greatest(one: float | None, other: float | None) -> float | None:
-    known = [each for each in (one, other) if each is not None]
-    return max(known, default=None)

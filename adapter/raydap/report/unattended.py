@@ -10,10 +10,10 @@ from typing import Any
 
 from raydap import safe_output, steady_time
 from raydap.client.joining import SessionTarget
+from raydap.cluster.jobs.job_watch import JobEnd, JobWatch
 from raydap.errors import ProblemError
 from raydap.presentation.clock_times import clock
 from raydap.presentation.safe_text import one_line
-from raydap.report.job_watch import JobEnd, JobWatch
 from raydap.report.records import Outcome
 from raydap.report.report_files import ReportFiles
 from raydap.report.watch_arguments import Watch

@@ -1,12 +1,10 @@
-"""The arguments of `raydap report`: lines with conditions, expressions, and durations, parsed from the user's text."""
+"""The arguments of `raydap report`: lines with conditions, and expressions, parsed from the user's text."""
 
 import os
 import re
 from dataclasses import dataclass, field
 
 _LINE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]{1,9})(?:\s+if\s+(?P<condition>.*\S))?\s*", re.DOTALL)
-_DURATION = re.compile(r"(?P<number>[0-9]{1,9}(?:\.[0-9]{1,3})?)(?P<unit>ms|s|m|h|d|)")
-_SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +104,3 @@ def _expression(text: str, what: str) -> str:
             reason = error.msg if isinstance(error, SyntaxError) else error
             raise ValueError(f"{what} is not a valid Python expression: {reason}.") from None
     return text.strip()
-
-
-def duration(text: str) -> float:
-    """Parse a duration such as `30s`, `5m`, `1h` or `2d`, and return its seconds.
-
-    A number without a unit is in seconds. Raises ValueError with a sentence for the user.
-    """
-    found = _DURATION.fullmatch(text.strip())
-    seconds = 0.0 if found is None else float(found["number"]) * _SECONDS[found["unit"]]
-    if seconds <= 0:
-        raise ValueError(f'"{text}" is not a duration. Write 30s, 5m or 1h.')
-    return seconds

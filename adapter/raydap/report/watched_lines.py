@@ -15,7 +15,7 @@ from raydap.inworker import calls
 from raydap.protocol.stack_messages import StackNode
 from raydap.protocol.value_messages import Statistics
 from raydap.report.known_workers import KnownWorkers
-from raydap.report.records import KindCount, LineRecord, LookRecord, Point, Series, TextGroup, TraceRecord
+from raydap.report.records import KindCount, LineRecord, LookRecord, Point, Series, TextGroup, TraceRecord, Values
 from raydap.report.trace_series import TraceSeries
 from raydap.report.watch_arguments import WatchedLine
 
@@ -26,8 +26,11 @@ MAX_MEMBERS = 100
 """The number of workers that a node of merged stacks names one by one."""
 
 
-class HitMessage(msgspec.Struct, frozen=True):
-    """A message of a worker about a line (inworker/line_hits.py). Workers are not trusted, so decoding checks it."""
+class HitMessage(Values, frozen=True):
+    """A message of a worker about a line (inworker/line_hits.py). Workers are not trusted, so decoding checks it.
+
+    Its values are those since the last message; `count` is 0 for a line without an expression.
+    """
 
     line: int
     """The index of the line in `WatchedLines.lines`."""
@@ -35,18 +38,6 @@ class HitMessage(msgspec.Struct, frozen=True):
     """The number of hits since the worker was attached."""
     failed: int
     """How often the condition or the expression raised an exception since the worker was attached."""
-    count: int
-    """The number of values of the expression since the last message; 0 for a line without one."""
-    nan: int
-    """The number of these values that are NaN."""
-    inf: int
-    """The number of these values that are infinite."""
-    low: float | None
-    """The lowest finite one of these values; None without one."""
-    high: float | None
-    """The highest finite one of these values; None without one."""
-    last: float | None
-    """The last of these values if it is a finite number; otherwise None."""
     text: str
     """The text of the last of these values if it is not a number; otherwise ""."""
     error: str
@@ -168,15 +159,7 @@ class SeenLine:
         """Take a message of a worker, which arrived at `time`."""
         self._hits.setdefault(key, _Hits()).take(message)
         if self.watched.expression is not None and message.count:
-            point = Point(
-                time=time,
-                count=message.count,
-                low=message.low,
-                high=message.high,
-                last=message.last,
-                nan=message.nan,
-                inf=message.inf,
-            )
+            point = Point(time=time, **{name: getattr(message, name) for name in Values.__struct_fields__})
             self._series.setdefault(key, TraceSeries()).add(point, message.text)
 
     def record(self, workers: KnownWorkers) -> LineRecord:

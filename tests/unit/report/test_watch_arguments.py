@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from raydap.report.watch_arguments import Launch, Watch, duration, line, traced
+from raydap.report.watch_arguments import Launch, Watch, line, traced
 
 
 @pytest.fixture(autouse=True)
@@ -61,22 +61,6 @@ def test_traces(file: Path) -> None:
     for where, what in (("train.py:7 if x", "loss"), ("train.py:7", " "), ("train.py:7", "a b"), ("train.py", "x")):
         with pytest.raises(ValueError, match=r"\.$"):
             traced(where, what)
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [("30s", 30.0), ("5m", 300.0), ("1.5h", 5400.0), ("2d", 172800.0), ("45", 45.0), ("250ms", 0.25)],
-)
-def test_durations(text: str, seconds: float) -> None:
-    assert duration(text) == seconds
-
-
-@pytest.mark.parametrize(
-    "text", ["", "m", "5 m", "-5m", "0", "0s", "5min", "1e3", "nan", "\N{ARABIC-INDIC DIGIT FIVE}m"]
-)
-def test_wrong_durations(text: str) -> None:
-    with pytest.raises(ValueError, match=r"is not a duration. Write 30s, 5m or 1h"):
-        duration(text)
 
 
 def test_titles() -> None:

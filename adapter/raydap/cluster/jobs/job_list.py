@@ -86,10 +86,15 @@ def _name(row: Row) -> str:
     return f"{name} ({_id(row)})" if name else _id(row)
 
 
-def _end(row: Row) -> EndedJob:
+def how_ended(row: Row) -> str:
+    """Return how a job that has ended did so, as a part of a sentence."""
     # For a driver that was not submitted, Ray reports "succeeded" however it ended: job_manager.py has no exit code of
     # it.
-    how = ENDED[str(row["status"])] if row.get("submission_id") else "has ended"
+    return ENDED[str(row["status"])] if row.get("submission_id") else "has ended"
+
+
+def _end(row: Row) -> EndedJob:
+    how = how_ended(row)
     # The lines after the first are the end of the job's log.
     message = str(row.get("message") or "").partition("\n")[0].strip(" ,") if how == "has failed" else ""
     text = f"Job {_name(row)} {how}" + (f": {message}" if message else ".")

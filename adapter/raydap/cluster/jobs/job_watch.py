@@ -4,13 +4,12 @@ import os
 import time
 from dataclasses import dataclass
 
-from raydap.client.dap_connection import SessionError
 from raydap.cluster.dashboard.dashboard_address import resolve
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.polls import PROCESS_POLLS, Poll
 from raydap.cluster.dashboard.ray_facts import Row
-from raydap.cluster.jobs.job_list import has_ended
-from raydap.errors import ProblemError
+from raydap.cluster.jobs.job_list import has_ended, how_ended
+from raydap.errors import Code, Problem, ProblemError
 
 PAUSE_S = 2.0
 """Seconds between two requests for the state of the job."""
@@ -20,10 +19,6 @@ GONE_S = 60.0
 
 ARGUMENT = "--dashboard {}"
 """The option that names a cluster, for messages to the user."""
-
-
-class NoSuchJob(SessionError):
-    """No running job has the given id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +45,8 @@ class JobWatch:
     async def of(cls, job: str, dashboard: str | None) -> "JobWatch":
         """Find a job by its id or submission id, and return a watch for it.
 
-        `dashboard` is the cluster that the user names, or None. Raises ProblemError, OSError, or NoSuchJob if no such
-        job is running.
+        `dashboard` is the cluster that the user names, or None. Raises OSError, and ProblemError also if
+        no such job is running.
         """
         location = await resolve(dashboard, os.environ, argument=ARGUMENT)
         asked = Dashboard(location.client(os.environ))
@@ -61,7 +56,7 @@ class JobWatch:
             rows = await asked.jobs()
             row = _find(rows, job)
             if row is None or has_ended(row):
-                raise NoSuchJob(_no_such_job(job, rows, row is not None))
+                raise ProblemError(Problem(Code.BAD_ARGUMENT, _no_such_job(job, rows, row is not None)))
         except BaseException:
             await asked.rest.close()
             raise
@@ -79,10 +74,8 @@ class JobWatch:
                 missing_since = None
                 if not has_ended(row):
                     return PAUSE_S
-                status = str(row["status"])
-                known = {"FAILED": "has failed", "STOPPED": "was stopped", "SUCCEEDED": "has succeeded"}
-                how = known[status] if self._submission else "has ended"
-                ends.append(JobEnd(self._submission != "" and status == "FAILED", f"Job {self._job} {how}."))
+                how = how_ended(row)
+                ends.append(JobEnd(how == "has failed", f"Job {self._job} {how}."))
                 return None
             if missing_since is None:
                 missing_since = time.monotonic()

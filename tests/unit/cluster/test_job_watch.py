@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from raydap.cluster.dashboard.polls import PROCESS_POLLS, Poll
-from raydap.report import job_watch
-from raydap.report.job_watch import GONE_S, JobEnd, JobWatch
+from raydap.cluster.jobs import job_watch
+from raydap.cluster.jobs.job_watch import GONE_S, JobEnd, JobWatch
 from raydap.report.ray_tasks import RayTasks
 from support import virtual_time
 
