@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from raydap.presentation import folded_tables, stack_pictures
 from raydap.presentation.clock_times import clock, date
 from raydap.presentation.durations import duration
-from raydap.presentation.numbers import counted, digits
+from raydap.presentation.numbers import counted, statistics
 from raydap.presentation.safe_text import visible
 from raydap.presentation.short_text import file_line, shortened
 from raydap.report import page_charts, page_findings, page_stacks
-from raydap.report.records import Report, TraceRecord
+from raydap.report.records import Report
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -79,8 +79,8 @@ def templates() -> "Environment":
         file_line=file_line,
         first_line=_first_line,
         grouped=lambda number: f"{number:,}",
-        numbers=_numbers,
         picture=stack_pictures.svg,
+        statistics=statistics,
         stack_table=folded_tables.of_stacks,
         tree_rows=page_stacks.tree_rows,
         variables=page_stacks.variables_in_short,
@@ -106,18 +106,3 @@ def _after(time: float, started: float) -> str:
 
 def _first_line(text: str) -> str:
     return shortened(text.strip().partition("\n")[0], 200)
-
-
-def _numbers(trace: TraceRecord) -> str:
-    """Return the statistics of the last values of an expression, as a sentence; "" if none is a number."""
-    found = trace.statistics
-    if not found:
-        return ""
-    parts = [
-        f"lowest {digits(found.min)} in {trace.lowest}" if found.min is not None else "",
-        f"highest {digits(found.max)} in {trace.highest}" if found.max is not None else "",
-        f"mean {digits(found.mean)}" if found.mean is not None else "",
-        f"{counted(found.nan, 'worker')} with nan" if found.nan else "",
-        f"{counted(found.inf, 'worker')} with inf" if found.inf else "",
-    ]
-    return f"Last values: {', '.join(part for part in parts if part)}."

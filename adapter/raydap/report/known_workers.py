@@ -128,7 +128,14 @@ class KnownWorkers:
 
     def label(self, key: str) -> str:
         """Return the name of a worker, such as `Trainer{3}`, or `Trainer 4711` with its pid if its rank is unknown."""
-        return label_of(self._member(self.entries[key]) if key in self.entries else None)
+        entry = self.entries.get(key)
+        if entry is None:
+            return "worker"
+        member = self._member(entry)
+        if entry.actor and not member.is_alone and member.rank is None:
+            return f"{entry.actor} {entry.pid}"
+        name = folding.group_name([member])
+        return name if entry.actor or entry.type != "worker" else f"{name} {entry.pid}"
 
     def labels(self, keys: Iterable[str]) -> str:
         """Return a short name for many workers, such as `Trainer{0-5,7}`."""
@@ -176,14 +183,3 @@ class KnownWorkers:
             pauses=count,
             paused=seconds,
         )
-
-
-def label_of(member: Member | None) -> str:
-    """Return the name of one worker, with its process id if the name alone does not identify it."""
-    if member is None:
-        return "worker"
-    entry = member.entry
-    if entry.actor and not member.is_alone and member.rank is None:
-        return f"{entry.actor} {entry.pid}"
-    name = folding.group_name([member])
-    return name if entry.actor or entry.type != "worker" else f"{name} {entry.pid}"

@@ -28,6 +28,7 @@ class WorkerRecord(Message, frozen=True):
     pid: int
     """The process id; 0 if it is not known."""
     node: str
+    """The IP address of its node."""
     job: str
     """The id of the job; "" if Ray does not report it."""
     seen: float
@@ -46,6 +47,7 @@ class FrameRecord(Message, frozen=True):
     """A frame of a stopped thread, with its local variables."""
 
     location: CodeLocation
+    """The function and the line that it executes."""
     variables: tuple[StackVariable, ...]
     """The local variables, with their values as short texts."""
 
@@ -58,6 +60,7 @@ class LookRecord(Message, frozen=True):
     worker: str
     """The key of the worker."""
     label: str
+    """The name of the worker."""
     frames: tuple[FrameRecord, ...]
     """The stack, outermost frame first; empty if it could not be read."""
     paused: float
@@ -70,6 +73,7 @@ class KindCount(Message, frozen=True):
     """The hits of a line by the workers of one kind."""
 
     kind: str
+    """The class of the actors, the function of the tasks, or `driver`."""
     workers: int
     """The number of workers that reached the line."""
     hits: int
@@ -159,7 +163,9 @@ class Series(Message, frozen=True):
     worker: str
     """The key of the worker."""
     label: str
+    """The name of the worker."""
     kind: str
+    """Like `WorkerRecord.kind`."""
     hits: int
     """How often the worker executed the line."""
     points: tuple[Point, ...]
@@ -172,6 +178,7 @@ class TextGroup(Message, frozen=True):
     """The workers whose last value has the same text."""
 
     text: str
+    """The `repr()` of the value, shortened."""
     count: int
     """The number of workers."""
     label: str
@@ -224,7 +231,9 @@ class SampleRecord(Message, frozen=True):
     """The stacks of all workers at one time, read without stopping any worker."""
 
     time: float
+    """When raydap requested the stacks."""
     stacks: MergedStacks
+    """The stacks of all threads, merged."""
     places: tuple[WorkerPlace, ...]
     """Where each worker was."""
     unread: tuple[str, ...]
@@ -239,6 +248,7 @@ class TimelineSpan(Message, frozen=True):
     name: str
     """The name of the task, or the reason of the stop."""
     start: float
+    """When the task or the stop began."""
     end: float | None
     """None while the task runs or the thread is stopped."""
     state: str = ""
@@ -262,6 +272,7 @@ class Note(Message, frozen=True):
     time: float
     """When the message came first."""
     text: str
+    """The message, as one or more sentences."""
     count: int = 1
     """How often the same message came."""
 
@@ -292,20 +303,27 @@ class Report(Message, frozen=True):
     cluster: str
     """The URL of the cluster's dashboard; "" if it is not known."""
     started: float
+    """When raydap began the run."""
     written: float
     """When this report was made."""
     ended: float | None
     """When the run ended; None while it runs."""
     outcome: Outcome
+    """The state of the run when this report was made."""
     workers: tuple[WorkerRecord, ...]
+    """The workers of the program, sorted by kind, rank and process id."""
     errors: tuple[ErrorRecord, ...]
     """In the order of their first stops; those that Ray passed on come last."""
     lines: tuple[LineRecord, ...]
     """The lines of `--break-at`, then the calls of `breakpoint()`."""
     traces: tuple[TraceRecord, ...]
+    """The lines of `--trace-at`."""
     samples: tuple[SampleRecord, ...]
+    """The samples of `--every` in the order of time; at most 60."""
     timeline: Timeline
+    """The tasks and the stops of all workers."""
     notes: tuple[Note, ...]
+    """The messages of raydap in the order of time."""
     output: tuple[str, ...]
     """The last lines that the program printed."""
 

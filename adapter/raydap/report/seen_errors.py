@@ -10,34 +10,19 @@ PASSED_ON = ("RayTaskError", "RayActorError", "ActorDiedError")
 """Prefixes of the types that Ray raises where a result of a failed task or actor is awaited (ray/exceptions.py)."""
 
 
-class _Error:
-    def __init__(self, first: RaisedError, location: CodeLocation | None, time: float) -> None:
-        self.first = first
-        self.location = location
-        self.time = time
-        self.count = 0
-        self.keys: set[str] = set()
-        self.looks = Looks()
-
-
 class SeenErrors:
     """The errors of one run. Errors of the same type that are raised at the same place are equal."""
 
     def __init__(self) -> None:
-        self._errors: dict[tuple[str, CodeLocation | None], _Error] = {}
-
-    def __len__(self) -> int:
-        """Return the number of different errors."""
-        return len(self._errors)
+        self._errors: dict[tuple[str, CodeLocation | None], tuple[RaisedError, float, Looks]] = {}
+        """The first of equal errors, the time of its stop, and the stops for all of them, by type and place."""
 
     def add(self, error: RaisedError, kind: str, look: LookRecord) -> bool:
         """Record a stop for an error in a worker of this kind; return whether no equal error was known before."""
-        location = look.frames[-1].location if look.frames else None
-        is_new = (error.type, location) not in self._errors
-        seen = self._errors.setdefault((error.type, location), _Error(error, location, look.time))
-        seen.count += 1
-        seen.keys.add(look.worker)
-        seen.looks.add(kind, look)
+        key = error.type, look.frames[-1].location if look.frames else None
+        is_new = key not in self._errors
+        _, _, looks = self._errors.setdefault(key, (error, look.time, Looks()))
+        looks.add(kind, look)
         return is_new
 
     def records(self, workers: KnownWorkers) -> list[ErrorRecord]:
@@ -45,20 +30,19 @@ class SeenErrors:
 
         Errors that Ray passed on come last, because they only repeat the error of a failed task or actor.
         """
-        found = [_record(each, workers) for each in self._errors.values()]
+        found = [
+            ErrorRecord(
+                type=error.type,
+                text=error.text,
+                traceback=error.traceback,
+                location=location,
+                passed=error.type.startswith(PASSED_ON),
+                count=sum(looks.counts.values()),
+                label=workers.labels(looks.counts),
+                first=time,
+                tree=looks.tree(workers),
+                looks=looks.kept(workers),
+            )
+            for (_, location), (error, time, looks) in self._errors.items()
+        ]
         return sorted(found, key=lambda record: (record.passed, record.first))
-
-
-def _record(error: _Error, workers: KnownWorkers) -> ErrorRecord:
-    return ErrorRecord(
-        type=error.first.type,
-        text=error.first.text,
-        traceback=error.first.traceback,
-        location=error.location,
-        passed=error.first.type.startswith(PASSED_ON),
-        count=error.count,
-        label=workers.labels(error.keys),
-        first=error.time,
-        tree=error.looks.tree(workers),
-        looks=error.looks.kept(workers),
-    )

@@ -36,8 +36,11 @@ class Reporting:
     """One run of the command."""
 
     watch: Watch
+    """What the user wants to watch."""
     target: SessionTarget
+    """The cluster or the hub that the user names."""
     files: ReportFiles
+    """The files to write."""
     ended: "asyncio.Future[int]"
     """Completes with the number of the signal that ends the command."""
     quiet: bool = False
@@ -80,8 +83,8 @@ class Reporting:
 
     async def _begin(self, run: WatchedRun, target: SessionTarget) -> bool:
         """Begin the run; return False if a signal came first."""
-        begun = asyncio.ensure_future(run.begin(target))
-        ended = asyncio.ensure_future(_given(self.ended))
+        begun: asyncio.Future[Any] = asyncio.ensure_future(run.begin(target))
+        ended: asyncio.Future[Any] = asyncio.shield(self.ended)
         await asyncio.wait({begun, ended}, return_when=asyncio.FIRST_COMPLETED)
         ended.cancel()
         if not begun.done():
@@ -96,7 +99,7 @@ class Reporting:
         is_job = self.watch.job is not None
         waits: dict[str, asyncio.Future[Any]] = {
             "session": asyncio.ensure_future(run.live.ended.wait()),
-            "signal": asyncio.ensure_future(_given(self.ended)),
+            "signal": asyncio.shield(self.ended),
         }
         if is_job:
             waits["job"] = asyncio.ensure_future(_deserted(run) if job is None else job.end())
@@ -186,10 +189,6 @@ async def _first(waits: dict[str, "asyncio.Future[Any]"]) -> str:
     """Wait until one of these futures is done, and return its name; if several are done, the first in `waits`."""
     await asyncio.wait(waits.values(), return_when=asyncio.FIRST_COMPLETED)
     return next(name for name, each in waits.items() if each.done())
-
-
-async def _given(ended: "asyncio.Future[int]") -> int:
-    return await asyncio.shield(ended)
 
 
 async def _deserted(run: WatchedRun) -> JobEnd:

@@ -28,6 +28,7 @@ class Launch:
     program: str
     """The path of the program; with `module`, the name of a module."""
     args: tuple[str, ...] = ()
+    """The arguments of the program."""
     module: bool = False
     """Whether to start `program` as a module, like `python -m`."""
     python: str | None = None
@@ -43,6 +44,7 @@ class Watch:
     job: str | None = None
     """The id or submission id of a running job."""
     lines: tuple[WatchedLine, ...] = ()
+    """The lines of `--break-at` and `--trace-at`, in the user's order."""
     on_error: bool = False
     """Whether failing tasks, actors and drivers stop."""
     every_s: float | None = None

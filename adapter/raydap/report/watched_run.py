@@ -95,12 +95,20 @@ class WatchedRun:
         """
         await self.live.find(target)
         command, arguments = _beginning(self.watch, target)
-        filters = ["uncaught"] if self.watch.on_error else []
-        await self.live.watch(command, arguments, self.lines.breakpoints(), filters, self.lines.take_answers)
+        await self.live.begin(command, arguments, self._configure)
         self.workers.take(self.live.workers.values())
         self._tasks.spawn(self._follow_cluster())
         if self.watch.every_s is not None:
             self._tasks.spawn(self._sample_forever(self.watch.every_s))
+
+    async def _configure(self) -> None:
+        """Set the breakpoints and the exception filter before any worker can stop. Raises SessionError."""
+        request = self.live.session.connection.request
+        for file, specs in self.lines.breakpoints().items():
+            answer = await request("setBreakpoints", {"source": {"path": file}, "breakpoints": specs})
+            self.lines.take_answers(file, specs, answer.get("breakpoints") or [])
+        await request("setExceptionBreakpoints", {"filters": ["uncaught"] if self.watch.on_error else []})
+        await self.live.list_workers()
 
     async def stop_watching(self) -> None:
         """Remove all breakpoints, and return when the workers that are stopped have been resumed."""

@@ -1,16 +1,11 @@
-"""The session of a report, which sets its breakpoints before any worker can stop."""
+"""The session of a report."""
 
-from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
 from raydap.client import joining
 from raydap.client.dap_connection import SessionError
 from raydap.client.joining import SessionTarget
 from raydap.terminal.live_session import LiveSession
-
-Specs = Mapping[str, Sequence[Mapping[str, Any]]]
-"""The breakpoints of each file (spec: SourceBreakpoint), by its path."""
 
 
 class WatchedSession(LiveSession):
@@ -32,30 +27,9 @@ class WatchedSession(LiveSession):
             )
             raise SessionError(text)
 
-    async def watch(
-        self,
-        command: str,
-        arguments: Mapping[str, Any],
-        breakpoints: Specs,
-        filters: Sequence[str],
-        on_answer: Callable[[str, Any, Any], None],
-    ) -> None:
-        """Begin to debug by `launch` or `attach`, with breakpoints and exception filters.
-
-        Before any worker can stop, `on_answer` is called for each file with its path, its breakpoints, and the
-        breakpoints in the answer of `setBreakpoints`. Raises SessionError.
-        """
-
-        async def configure() -> None:
-            request = self.session.connection.request
-            for file, specs in breakpoints.items():
-                answer = await request("setBreakpoints", {"source": {"path": file}, "breakpoints": specs})
-                on_answer(file, specs, answer.get("breakpoints") or [])
-            await request("setExceptionBreakpoints", {"filters": list(filters)})
-            # The first stop must find the worker of its thread.
-            await request("raydap/workers", {"all": True}, self._take_workers)
-
-        await self.session.begin(command, arguments, configure)
+    async def list_workers(self) -> None:
+        """Request the workers, so that the next stop finds the worker of its thread. Raises SessionError."""
+        await self.session.connection.request("raydap/workers", {"all": True}, self._take_workers)
 
     async def dashboard(self) -> str:
         """Return the URL of the cluster's dashboard; "" if it is not known yet.
@@ -65,5 +39,5 @@ class WatchedSession(LiveSession):
         if self.session.own is None:
             return ""
         with suppress(SessionError):
-            await self.session.connection.request("raydap/workers", {"all": True}, self._take_workers)
+            await self.list_workers()
         return self.cluster
