@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from raydap.presentation.numbers import digits, natural_order, number
+from raydap.presentation.numbers import counted, digits, natural_order, number
 
 NUMBERS = {"0.5": 0.5, "np.float32(0.5)": 0.5, "tensor(2., device='cuda:0')": 2.0, "-1e3": -1000.0, "1_000": 1000.0}
 
@@ -34,3 +34,7 @@ def test_numbers_in_names_are_in_their_order_however_long_they_are() -> None:
 def test_a_number_has_all_digits_of_an_integer_and_four_of_others(value: float, text: str) -> None:
     """A decoded number can be an int."""
     assert digits(value) == text
+
+
+def test_a_count_has_its_noun() -> None:
+    assert [counted(each, "hit") for each in (0, 1, 12_034)] == ["0 hits", "1 hit", "12,034 hits"]

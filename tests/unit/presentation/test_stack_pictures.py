@@ -2,7 +2,7 @@
 
 from xml.etree import ElementTree
 
-from raydap.presentation.stack_pictures import folded, svg
+from raydap.presentation.stack_pictures import STYLE, folded, svg
 from raydap.protocol.stack_messages import CodeLocation, StackNode
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -59,3 +59,8 @@ def test_what_is_too_narrow_is_left_out_or_has_no_text() -> None:
 def test_a_picture_is_xml_whatever_the_names_are() -> None:
     drawn = boxes(node("", 1, node('<&\x00\ud83d">', 1)))
     assert '<&??">' in drawn
+
+
+def test_a_page_can_have_the_style_of_many_pictures_once() -> None:
+    assert svg(TREE).replace(f"<style>{STYLE}</style>\n", "") == svg(TREE, has_style=False)
+    assert STYLE in svg(TREE)
