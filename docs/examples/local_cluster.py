@@ -13,8 +13,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 RAY = """\
-import sys
+import os, sys
 sys.modules["ray.serve"] = None
+from ray._private import ray_constants
+ray_constants.SETUP_WORKER_FILENAME = os.environ.get("RAYDAP_SETUP_WORKER") or ray_constants.SETUP_WORKER_FILENAME
 from ray.scripts import scripts
 scripts.get_ray_client_dependency_error = lambda: "it is left out"
 scripts.main()
@@ -22,7 +24,7 @@ scripts.main()
 """The command `ray` without Ray Serve and Ray Client.
 
 Both take a second of a processor at each start. Also, a new cluster ends if another cluster of this machine has the
-port of Ray Client.
+port of Ray Client. RAYDAP_SETUP_WORKER is the absolute path of a file that replaces Ray's `setup_worker.py`.
 """
 
 

@@ -1,5 +1,7 @@
 """Settings with which Ray's own processes cost less, without a difference for programs."""
 
+from pathlib import Path
+
 LIGHT = {
     # Workers that Ray starts in advance are of no use to programs with a runtime_env. Each test is a new job.
     "RAY_prestart_worker_first_driver": "0",
@@ -16,5 +18,7 @@ LIGHT = {
     "METRICS_RECORD_INTERVAL_S": "60",
     # No test fills the memory, which the raylet looks at four times a second.
     "RAY_memory_monitor_refresh_ms": "0",
+    # Ray's file imports Ray once more for each worker with a runtime_env (docs/examples/local_cluster.py, RAY).
+    "RAYDAP_SETUP_WORKER": str(Path(__file__).with_name("light_setup_worker.py")),
 }
 """For the environment of the tests, and so of each node that a test or its program starts."""
