@@ -25,7 +25,7 @@ const options = {
 };
 
 if (tests) {
-  await build({ ...options, entryPoints: [...entries('workbench', '.drive.ts'), ...entries('host', 'index.ts')] });
+  await build({ ...options, entryPoints: [...entries('workbench', 'player.ts'), ...entries('host', 'index.ts')] });
   // Plain Node runs the unit tests, so they get a VS Code of their own.
   const logOverride = { 'import-is-undefined': 'silent' };
   const alias = { vscode: `${here}/test/unit/fake-vscode.ts` };

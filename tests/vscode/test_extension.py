@@ -2,6 +2,7 @@
 
 import re
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,17 @@ def test_units(tmp_path: Path) -> None:
     vscode.units(tmp_path)
 
 
+@pytest.fixture(scope="module")
+def player(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[vscode.Player]:
+    started = vscode.Player(cluster, tmp_path_factory.mktemp("drives"))
+    yield started
+    started.end()
+
+
 @pytest.mark.ray
 @pytest.mark.parametrize("name", vscode.drives())
-def test_drive(name: str, cluster: Cluster, tmp_path: Path) -> None:
-    vscode.drive(name, cluster, tmp_path)
+def test_drive(name: str, player: vscode.Player, tmp_path: Path) -> None:
+    player.drive(name, tmp_path)
 
 
 def test_what_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

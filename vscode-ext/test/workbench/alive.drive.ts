@@ -1,11 +1,11 @@
 /** A user whose program never pauses. The Ray view lists its workers, and the user attaches to them there. */
 
-import { after, before } from 'node:test';
-
 import type { Locator } from 'playwright-core';
 
 import { ALIVE, RayView, RUNNING, STOPPED } from './view';
-import { given, step, Workbench } from './workbench';
+import { after, before, step } from './drive';
+import { given } from './installation';
+import { Workbench } from './workbench';
 
 let workbench: Workbench;
 let view: RayView;

@@ -7,11 +7,12 @@ import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, before } from 'node:test';
 
 import { RayView } from './view';
 import { WindowWatch } from './window-watch';
-import { given, step, Workbench } from './workbench';
+import { after, before, step } from './drive';
+import { given } from './installation';
+import { Workbench } from './workbench';
 
 /** The number of workers. `make check` sets 500, which keeps a processor busy for minutes. */
 const MANY = Number(process.env.RAYDAP_TEST_CROWD ?? 100);

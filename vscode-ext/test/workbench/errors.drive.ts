@@ -5,9 +5,10 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before } from 'node:test';
 
-import { given, step, Workbench } from './workbench';
+import { after, before, step } from './drive';
+import { given } from './installation';
+import { Workbench } from './workbench';
 
 const folder = mkdtempSync(join(tmpdir(), 'raydap-'));
 let workbench: Workbench;

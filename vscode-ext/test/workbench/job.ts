@@ -5,7 +5,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 
-import { given } from './workbench';
+import { given } from './installation';
 
 /** The time limit for the end of a job whose workers have all left their breakpoints. */
 const END_TIMEOUT_MS = 60_000;

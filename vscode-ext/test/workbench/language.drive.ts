@@ -1,11 +1,12 @@
 /** A Python file whose worker would not stop. The language server reports the reason, and a click fixes it. */
 
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
 
 import type { Locator } from 'playwright-core';
 
-import { given, step, Workbench } from './workbench';
+import { after, before, step } from './drive';
+import { given } from './installation';
+import { Workbench } from './workbench';
 
 let workbench: Workbench;
 

@@ -3,12 +3,12 @@
  * and the driver stop.
  */
 
-import { after, before } from 'node:test';
-
 import type { Locator } from 'playwright-core';
 
 import { RayView, RUNNING, STOPPED } from './view';
-import { given, step, Workbench } from './workbench';
+import { after, before, step } from './drive';
+import { given } from './installation';
+import { Workbench } from './workbench';
 
 let workbench: Workbench;
 let view: RayView;

@@ -1,11 +1,12 @@
 /** A user with a paused job. F5 starts one session with three stops, and all workers are continued to their end. */
 
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
 
 import type { Locator } from 'playwright-core';
 
-import { given, step, Workbench } from './workbench';
+import { after, before, step } from './drive';
+import { given } from './installation';
+import { Workbench } from './workbench';
 
 const RESULT = 'result: [1, 21, 41]';
 

@@ -1,13 +1,14 @@
 /** The Stacks view and its picture. They show workers that have parted, and commands act on a branch. */
 
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
 
 import type { FrameLocator, Locator } from 'playwright-core';
 
 import { Job } from './job';
 import { RayView } from './view';
-import { given, step, Workbench } from './workbench';
+import { after, before, step } from './drive';
+import { given } from './installation';
+import { Workbench } from './workbench';
 
 let workbench: Workbench;
 let view: RayView;

@@ -5,10 +5,11 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { given, step, Workbench } from './workbench';
+import { after, before, step } from './drive';
+import { given } from './installation';
+import { Workbench } from './workbench';
 
 /** The line of `progress.write_text(str(turns))` in counter.py. */
 const LINE = 15;

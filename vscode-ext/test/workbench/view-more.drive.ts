@@ -1,12 +1,13 @@
 /** A user of the Ray view who debugs through a hub and detaches single workers. */
 
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
 
 import { Hub } from '../hub';
 import { Job } from './job';
 import { PAUSED, RayView, STOPPED } from './view';
-import { given, step, Workbench } from './workbench';
+import { after, before, step } from './drive';
+import { given } from './installation';
+import { Workbench } from './workbench';
 
 let workbench: Workbench;
 let view: RayView;

@@ -1,13 +1,14 @@
 /** A user of the Ray view, who adds a cluster, watches it, debugs it, and watches it again. */
 
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
 
 import type { FrameLocator } from 'playwright-core';
 
 import { Job } from './job';
 import { PAUSED, RayView, STOPPED } from './view';
-import { given, step, Workbench } from './workbench';
+import { after, before, step } from './drive';
+import { given } from './installation';
+import { Workbench } from './workbench';
 
 let workbench: Workbench;
 let view: RayView;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 
 import { errors, type Locator } from 'playwright-core';
 
-import type { Workbench } from './workbench';
+import { POLLING, type Workbench } from './workbench';
 
 export const PAUSED = '.codicon-debug-pause';
 export const STOPPED = '.codicon-debug-stackframe';
@@ -139,14 +139,18 @@ export class RayView {
 
   /** Wait until this process, or the frame in which it is stopped, is selected in the call stack. */
   async selectedInCallStack(pid: number): Promise<void> {
-    await this.workbench.page.waitForFunction((name) => {
-      const place = (row: Element): number => Number(row.getAttribute('data-index'));
-      const rows = Array.from(document.querySelectorAll('.debug-call-stack .monaco-list-row'));
-      const selected = rows.find((row) => row.classList.contains('selected'));
-      const above = rows.filter((row) => selected && place(row) <= place(selected) && row.querySelector('.thread'));
-      const [thread] = above.sort((one, other) => place(other) - place(one));
-      return thread?.textContent.includes(name);
-    }, `Trainer ${pid} · `);
+    await this.workbench.page.waitForFunction(
+      (name) => {
+        const place = (row: Element): number => Number(row.getAttribute('data-index'));
+        const rows = Array.from(document.querySelectorAll('.debug-call-stack .monaco-list-row'));
+        const selected = rows.find((row) => row.classList.contains('selected'));
+        const above = rows.filter((row) => selected && place(row) <= place(selected) && row.querySelector('.thread'));
+        const [thread] = above.sort((one, other) => place(other) - place(one));
+        return thread?.textContent.includes(name);
+      },
+      `Trainer ${pid} · `,
+      POLLING,
+    );
   }
 
   async stopDebugging(): Promise<void> {

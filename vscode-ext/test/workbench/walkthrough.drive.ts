@@ -7,11 +7,12 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before } from 'node:test';
 
 import type { Locator } from 'playwright-core';
 
-import { given, step, Workbench } from './workbench';
+import { after, before, step } from './drive';
+import { given } from './installation';
+import { POLLING, Workbench } from './workbench';
 
 const home = join(tmpdir(), 'home');
 /** A folder in `home`. */
@@ -72,8 +73,10 @@ step('the example is opened where the user wants it, and the page is there again
   await workbench.screenshot('w2-example');
   await section('Open the example project').getByText('Open Example Project').click();
   // The dialog overwrites its input box with a folder of its own twice: first alone, then with the list of its entries.
-  await page.waitForFunction(() =>
-    document.querySelector<HTMLInputElement>('.quick-input-widget input')?.value.endsWith('/'),
+  await page.waitForFunction(
+    () => document.querySelector<HTMLInputElement>('.quick-input-widget input')?.value.endsWith('/'),
+    undefined,
+    POLLING,
   );
   const rows = page.locator('.quick-input-list .monaco-list-row');
   await rows.first().waitFor();

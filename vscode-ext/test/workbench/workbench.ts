@@ -1,142 +1,62 @@
-/** The real VS Code: code-server, with Chromium in front of it. */
+/** A window of the real VS Code. */
 
 import assert from 'node:assert/strict';
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { test } from 'node:test';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 
-import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 
-/** Return an environment variable that `make test-vscode` sets (tests/support/vscode.py). */
-export function given(name: string): string {
-  const value = process.env[name];
-  assert.ok(value !== undefined && value !== '', `${name} is not set: run this by make test-vscode`);
-  return value;
-}
+import { given, sharedBrowser, sharedServer, type CodeServer, type ServerOptions } from './installation';
 
-let failed = false;
-
-/** Declare a test that depends on the tests before it in its file. If one of them has failed, it fails immediately. */
-export function step(name: string, body: () => Promise<void>): void {
-  test(name, async () => {
-    assert.ok(!failed, 'a step before this one has failed');
-    failed = true;
-    await body();
-    failed = false;
-  });
-}
-
-/** Settings that turn off what a first start shows instead of the editor. The extension has its default settings. */
-const SETTINGS = {
-  'chat.disableAIFeatures': true,
-  'editor.minimap.enabled': false,
-  'extensions.ignoreRecommendations': true,
-  'git.enabled': false,
-  'remote.autoForwardPorts': false,
-  'security.workspace.trust.enabled': false,
-  'telemetry.telemetryLevel': 'off',
-  'update.mode': 'none',
-  'window.menuBarVisibility': 'compact',
-  // Without animations, no screenshot shows a list that is fading.
-  'workbench.reduceMotion': 'on',
-  'workbench.secondarySideBar.defaultVisibility': 'hidden',
-  // A stop takes the focus, which would close the input box that a test is typing into.
-  'workbench.quickOpen.closeOnFocusLost': false,
-  'workbench.startupEditor': 'none',
-  'workbench.tips.enabled': false,
-};
-
-/**
- * Return the settings of a terminal with the Python of the tests. Its prompt contains no folder, so that all
- * screenshots look the same. Ray copies no output of workers into it, because that would push the result of a program
- * out of sight.
- */
-function terminalSettings(): object {
-  const PATH = [dirname(given('RAYDAP_TEST_PYTHON')), process.env.PATH].join(delimiter);
-  return {
-    'terminal.integrated.defaultProfile.linux': 'sh',
-    'terminal.integrated.profiles.linux': { sh: { path: '/bin/sh', env: { PS1: '$ ', PATH, RAY_LOG_TO_DRIVER: '0' } } },
-    // Render text that a test can read, not a canvas.
-    'terminal.integrated.gpuAcceleration': 'off',
-  };
-}
-
-const CHROMIUM_FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--disable-dev-shm-usage',
-];
-
-/** A gallery at an address where no server listens, so that VS Code finds no extensions. */
-const NO_GALLERY = JSON.stringify({ serviceUrl: 'http://127.0.0.1:9/', itemUrl: 'http://127.0.0.1:9/' });
+/** Examine the page ten times a second. Without this, Playwright does so for each frame that Chromium draws. */
+export const POLLING = { polling: 100 };
 
 /** The arguments of Workbench.start. */
-export interface Options {
+export interface Options extends ServerOptions {
   /** Machine settings. raydap's settings are among them, because its Python runs beside the server, not the browser. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** The package of an extension, which is installed as a user would install it. */
-  readonly vsix?: string;
-  /** Command line options for code-server. */
-  readonly flags?: readonly string[];
-  /** Environment variables to add; undefined removes a variable. */
-  readonly env?: Readonly<NodeJS.ProcessEnv>;
 }
 
 /** A VS Code in the browser, and the actions of its user. */
 export class Workbench {
+  private readonly started = performance.now();
+
   private constructor(
     readonly project: string,
     readonly page: Page,
-    readonly url: string,
-    private readonly folder: string,
-    private readonly server: ChildProcess,
     readonly browser: Browser,
+    private readonly folder: string,
+    private readonly server: CodeServer,
     private readonly settings: Readonly<Record<string, unknown>>,
   ) {}
 
-  /** Start VS Code with a copy of test/project. The files of the user's own VS Code are neither read nor written. */
-  static async start({ settings, vsix, flags = [], env = {} }: Options): Promise<Workbench> {
-    const folder = mkdtempSync(join(tmpdir(), 'raydap-vscode-'));
+  /**
+   * Prepare a window for a copy of test/project. The server and the browser may have served other windows; the
+   * storage of the browser is new, which keeps what VS Code and the extension remember.
+   */
+  static async start({ settings, ...options }: Options): Promise<Workbench> {
+    const [server, browser] = await Promise.all([sharedServer(options), sharedBrowser()]);
+    const folder = mkdtempSync(join(tmpdir(), 'raydap-project-'));
     const project = join(folder, 'project');
     cpSync('test/project', project, { recursive: true });
-    writeSettings(join(folder, 'data', 'User'), { ...SETTINGS, ...terminalSettings() });
-    writeSettings(join(folder, 'data', 'Machine'), settings);
-    const command = codeServer(folder, env);
-    if (vsix !== undefined) {
-      await promisify(execFile)(command.node, [...command.args, '--install-extension', vsix], { env: command.env });
-    }
-    const server = spawn(command.node, [...command.args, ...SERVER_FLAGS, ...flags], {
-      env: command.env,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    try {
-      const url = await addressOf(server);
-      const browser = await chromium.launch({ executablePath: given('RAYDAP_TEST_CHROMIUM'), args: CHROMIUM_FLAGS });
-      const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
-      page.setDefaultTimeout(60_000);
-      return new Workbench(project, page, url, folder, server, browser, settings);
-    } catch (error) {
-      server.kill();
-      throw error;
-    }
+    server.writeSettings(settings);
+    const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    page.setDefaultTimeout(60_000);
+    return new Workbench(project, page, browser, folder, server, settings);
+  }
+
+  /** The address of the server. */
+  get url(): string {
+    return this.server.url;
   }
 
   async open(query: Readonly<Record<string, string>> = {}): Promise<void> {
     const parameters = new URLSearchParams({ folder: this.project, ...query });
     await this.page.goto(`${this.url}/?${parameters.toString()}`);
     await this.page.locator('.monaco-workbench').waitFor();
-    // tests/support/vscode.py reads this line. The clock starts with this process.
-    console.log(`the window is open after ${(performance.now() / 1000).toFixed(1)} s`);
+    // tests/support/vscode.py reads this line.
+    console.log(`the window is open after ${((performance.now() - this.started) / 1000).toFixed(1)} s`);
   }
 
   /** Open the window and a file of the project, and wait for the extension. */
@@ -146,16 +66,12 @@ export class Workbench {
     await this.known();
   }
 
-  /** Take a last screenshot, end the browser and the server with all its children, and remove their files. */
+  /** Take a last screenshot, close the window, and remove its project. */
   async end(screenshot: string): Promise<void> {
     try {
       await this.screenshot(screenshot);
     } finally {
-      await this.browser.close();
-      if (this.server.exitCode === null) {
-        this.server.kill();
-        await once(this.server, 'exit');
-      }
+      await this.page.context().close();
       rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
     }
   }
@@ -205,7 +121,7 @@ export class Workbench {
 
   /** Add these to the settings that the workbench was started with. VS Code notices that the file has changed. */
   changeSettings(settings: Readonly<Record<string, unknown>>): void {
-    writeSettings(join(this.folder, 'data', 'Machine'), { ...this.settings, ...settings });
+    this.server.writeSettings({ ...this.settings, ...settings });
   }
 
   async goToLine(line: number): Promise<void> {
@@ -296,6 +212,7 @@ export class Workbench {
         return alike && texts.length === sources.length ? texts : undefined;
       },
       patterns.map(({ source }) => source),
+      POLLING,
     );
     return (await labels.jsonValue()) ?? [];
   }
@@ -327,58 +244,4 @@ export class Workbench {
     mkdirSync(folder, { recursive: true });
     await this.page.screenshot({ path: join(folder, `${name}.png`) });
   }
-}
-
-function writeSettings(folder: string, settings: Readonly<Record<string, unknown>>): void {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'settings.json'), JSON.stringify(settings));
-}
-
-const SERVER_FLAGS = [
-  '--auth=none',
-  '--bind-addr=127.0.0.1:0',
-  '--disable-telemetry',
-  '--disable-update-check',
-  '--disable-workspace-trust',
-  '--disable-getting-started-override',
-  '--reconnection-grace-time=5',
-];
-
-interface Command {
-  readonly node: string;
-  readonly args: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
-}
-
-function codeServer(folder: string, more: Readonly<NodeJS.ProcessEnv>): Command {
-  const place = given('RAYDAP_TEST_WORKBENCH');
-  const dirs = [`--user-data-dir=${join(folder, 'data')}`, `--extensions-dir=${join(folder, 'extensions')}`];
-  const env = {
-    ...process.env,
-    PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
-    XDG_CONFIG_HOME: join(folder, 'config'),
-    XDG_DATA_HOME: join(folder, 'share'),
-    EXTENSIONS_GALLERY: NO_GALLERY,
-    ...more,
-  };
-  return { node: process.execPath, args: [join(place, 'node_modules', 'code-server'), ...dirs], env };
-}
-
-/** Return the URL that the server prints when it listens. Keep reading its output, so that it never blocks. */
-async function addressOf(server: ChildProcess): Promise<string> {
-  assert.ok(server.stdout !== null);
-  const lines = createInterface(server.stdout);
-  return new Promise((resolve, reject) => {
-    const seen: string[] = [];
-    lines.on('line', (line) => {
-      seen.push(line);
-      const url = /HTTP server listening on (http:\/\/[\w.:]+)/.exec(line)?.[1];
-      if (url !== undefined) {
-        resolve(url);
-      }
-    });
-    server.once('exit', (code) => {
-      reject(new Error(`code-server ended with code ${code}:\n${seen.join('\n')}`));
-    });
-  });
 }
