@@ -19,7 +19,6 @@ from raydap.cli import signals
 from raydap.cli.main import main
 from raydap.client.dap_connection import SessionError
 from raydap.errors import Code, ProblemError
-from raydap.lsp import attrs_bytecode
 from raydap.terminal.debugger.command_line import parse
 from raydap.terminal.debugger.command_table import BY_NAME, Leave
 from raydap.terminal.debugger.debugger import CommandError
@@ -89,7 +88,6 @@ def _without_work() -> Iterator[None]:
         mock.patch.object(signals, "run", _begin),
         mock.patch.object(os, "execvpe", _begin),
         mock.patch.object(logging, "basicConfig"),
-        mock.patch.object(attrs_bytecode, "import_types"),
         mock.patch.object(runtime_folder, "directory", side_effect=FileNotFoundError("there is none")),
     ):
         yield

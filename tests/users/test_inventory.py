@@ -101,7 +101,6 @@ INVENTORY: dict[str, tuple[str, ...]] = {
     "inworker/start_files.py": ("files of an agent",),
     "inworker/stuck_adapter.py": ("users/test_races.py::test_an_adapter_is_looked_for_among_processes_of_this_user",),
     "lsp/analysis/syntax.py": (NO_FILE,),
-    "lsp/attrs_bytecode.py": ("types of a language server",),
     "lsp/live/sessions.py": (OWN,),
     "protocol/generate.py": (PART,),
     "protocol/generate_typescript.py": (PART,),

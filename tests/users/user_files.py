@@ -7,7 +7,6 @@ import asyncio
 import base64
 import hashlib
 import json
-import marshal
 import os
 import shutil
 import socket
@@ -30,7 +29,6 @@ from raydap.inworker import leftover_sockets, private_folders, start_files
 from raydap.inworker.agent_socket import AgentSocket
 from raydap.inworker.private_sockets import listen_privately
 from raydap.inworker.raydap_calls import call_raydaps
-from raydap.lsp import attrs_bytecode
 from raydap.report.report_files import ReportFiles
 from raydap.runtime.clients import Clients
 from raydap.runtime.session_socket import SessionSocket
@@ -47,8 +45,6 @@ TREASURE = "what the attacker is after"
 PACKED = base64.b85encode(zlib.compress(json.dumps({"at_start/sitecustomize.py": "'ours'"}).encode())).decode()
 
 HUB = ConnectionInfo("127.0.0.1", 2, False, SECRET, os.getpid())
-
-_NOTHING = compile("None", "<cache>", "eval")
 
 
 @dataclass(frozen=True)
@@ -159,18 +155,6 @@ def _use_history(shared: Path, home: Path) -> object:
     return list(history.load_history_strings())
 
 
-def _use_types(shared: Path, home: Path) -> object:
-    path = shared / "raydap" / "lsp-types"
-    found = attrs_bytecode._read(path)
-    attrs_bytecode._write(path, {b"ours": _NOTHING})
-    return found | attrs_bytecode._read(path)
-
-
-def _forged_types() -> bytes:
-    data = marshal.dumps({FORGED.encode(): _NOTHING})
-    return hashlib.sha256(data).digest() + data
-
-
 def _start_files() -> str:
     return f"raydap-{os.getuid()}-{hashlib.sha256(PACKED.encode()).hexdigest()[:16]}/at_start/sitecustomize.py"
 
@@ -278,7 +262,6 @@ TABLE = (
     Row("file beside a report", lambda: "report.html.part", _use_report),
     Row("picture of stacks", lambda: "stacks.svg", _use_svg),
     Row("history of a prompt", lambda: "raydap/debug-history", _use_history, f"\n# 1\n+{FORGED}\n".encode()),
-    Row("types of a language server", lambda: "raydap/lsp-types", _use_types, _forged_types()),
     Row("files of an agent", _start_files, _use_start_files),
     Row("folder of a job", lambda: "", _use_private_folder),
     Row("folder of a driver", lambda: "", _use_driver_folder),

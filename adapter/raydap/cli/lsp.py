@@ -6,7 +6,6 @@ import click
 
 from raydap.cli import options
 from raydap.cli.signals import end_signal
-from raydap.lsp import attrs_bytecode
 from raydap.transport import stdio, tcp
 from raydap.transport.peer import Peer
 
@@ -24,7 +23,6 @@ def lsp(listen: tuple[str, int] | None, log_file: str | None, verbose: bool) -> 
       raydap lsp --listen 127.0.0.1:5679
     """
     options.start_log(log_file, verbose)
-    attrs_bytecode.import_types()
     raise SystemExit(asyncio.run(_serve_stdio() if listen is None else _serve_tcp(*listen)))
 
 
