@@ -1,6 +1,7 @@
 """The examination of a text, whose findings depend on the text alone."""
 
 import re
+from collections.abc import Collection
 
 from raydap.lsp.analysis.findings import RuleFinding
 from raydap.lsp.analysis.incremental import IncrementalReader
@@ -8,7 +9,7 @@ from raydap.lsp.analysis.marks import Mark, marks
 from raydap.lsp.analysis.python_file import PythonFile
 from raydap.lsp.analysis.worker_code import WorkerCode
 from raydap.lsp.rules import launch_json
-from raydap.lsp.rules.rule_table import PYTHON_CHECKS
+from raydap.lsp.rules.rule_table import BY_CODE, PYTHON_CHECKS
 
 MAX_CHARACTERS = 1_000_000
 """The longest text that is examined. A text of this length takes a second, and longer ones are not written by hand."""
@@ -53,7 +54,9 @@ class PythonExaminer:
             return None
         file = self._file = PythonFile(lines, program, WorkerCode(program))
         findings = [finding for check in PYTHON_CHECKS for finding in check(file)]
-        return sorted((one for one in findings if not _is_ignored(lines, one)), key=lambda one: one.span)
+        ignored = {line: _ignored(lines[line - 1]) for line in {one.span.end_line for one in findings}}
+        kept = [one for one in findings if one.code not in ignored[one.span.end_line]]
+        return sorted(kept, key=lambda one: one.span)
 
 
 def examine_launch_json(text: str) -> list[RuleFinding]:
@@ -63,9 +66,10 @@ def examine_launch_json(text: str) -> list[RuleFinding]:
     return list(launch_json.check(text))
 
 
-def _is_ignored(lines: list[bytes], finding: RuleFinding) -> bool:
-    comment = _IGNORE.search(lines[finding.span.end_line - 1])
+def _ignored(line: bytes) -> Collection[str]:
+    """Return the codes of the rules that a comment in a line ignores."""
+    comment = _IGNORE.search(line)
     if comment is None:
-        return False
+        return ()
     codes = comment.group(1)
-    return codes is None or finding.code in [code.strip().decode() for code in codes.lower().split(b",")]
+    return BY_CODE if codes is None else [code.strip().decode() for code in codes.lower().split(b",")]

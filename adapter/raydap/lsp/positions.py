@@ -22,6 +22,8 @@ class Positions:
         # Split bytes, because `str.splitlines` also splits at characters that end no line in Python and LSP.
         self._lines = text.encode("utf-8", "surrogatepass").splitlines()
         self._codec = _UNIT_SIZES.get(encoding)
+        self._is_ascii = [line.isascii() for line in self._lines]
+        """Whether each line needs no conversion, so that a long line with many positions is not read for each."""
 
     def range(self, span: TextSpan) -> types.Range:
         """Return the client's range of a span."""
@@ -33,7 +35,7 @@ class Positions:
         return types.Range(position, position)
 
     def _position(self, line: int, column: int) -> types.Position:
-        if self._codec is not None and column > 0:
+        if self._codec is not None and not self._is_ascii[line - 1]:
             before = self._lines[line - 1][:column].decode("utf-8", "surrogatepass")
             codec, size = self._codec
             column = len(before.encode(codec, "surrogatepass")) // size

@@ -1,11 +1,12 @@
 """The places in a file where live workers are shown."""
 
 import ast
+from bisect import bisect_right
 from dataclasses import dataclass
 from enum import Enum, auto
 
 from raydap.lsp.analysis.python_file import PythonFile
-from raydap.lsp.analysis.syntax import CallSite
+from raydap.lsp.analysis.syntax import CallSite, Scope
 
 
 class MarkKind(Enum):
@@ -34,10 +35,17 @@ class Mark:
     """The qualified name of the function or class, such as `Trainer.step`; "" for a call of `breakpoint()`."""
 
 
-def _next_line(call: CallSite) -> int:
-    """Return the line of the next statement, where debugpy shows a thread that stops at a `breakpoint()`."""
-    statements = (node for node in ast.walk(call.scope.node) if isinstance(node, ast.stmt))
-    return min((node.lineno for node in statements if node.lineno > call.node.lineno), default=call.node.lineno)
+def _next_line(call: CallSite, statements: dict[Scope, list[int]]) -> int:
+    """Return the line of the next statement, where debugpy shows a thread that stops at a `breakpoint()`.
+
+    `statements` contains the sorted lines of the statements of each scope that has been read.
+    """
+    if call.scope not in statements:
+        nodes = ast.walk(call.scope.node)
+        statements[call.scope] = sorted({node.lineno for node in nodes if isinstance(node, ast.stmt)})
+    lines = statements[call.scope]
+    index = bisect_right(lines, call.node.lineno)
+    return lines[index] if index < len(lines) else call.node.lineno
 
 
 def marks(file: PythonFile) -> list[Mark]:
@@ -49,7 +57,8 @@ def marks(file: PythonFile) -> list[Mark]:
         line = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
         kind = MarkKind.CLASS if scope.is_class else MarkKind.FUNCTION
         found.append(Mark(kind, line, node.lineno, node.end_lineno or node.lineno, scope.name))
+    statements: dict[Scope, list[int]] = {}
     for call, _ in file.workers.breakpoints():
         line = call.node.lineno
-        found.append(Mark(MarkKind.BREAKPOINT, line, line, _next_line(call), ""))
+        found.append(Mark(MarkKind.BREAKPOINT, line, line, _next_line(call, statements), ""))
     return sorted(found, key=lambda mark: (mark.line, mark.kind.value))

@@ -2,8 +2,9 @@
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -148,7 +149,7 @@ class ParsedFile:
             if call.name:
                 self._calls.setdefault(call.name, []).append(call)
 
-    @property
+    @cached_property
     def is_main(self) -> bool:
         """Whether the module has an `if __name__ == "__main__"` at its top level."""
         assert isinstance(self.module.node, ast.Module)
@@ -158,6 +159,11 @@ class ParsedFile:
             if isinstance(statement, ast.If)
             for node in ast.walk(statement.test)
         )
+
+    @property
+    def called(self) -> Collection[str]:
+        """The whole names of all functions that the file calls (see `dotted`)."""
+        return self._calls.keys()
 
     def calls_of(self, *names: str) -> list[CallSite]:
         """Return the calls of the functions with these whole names (see `dotted`)."""

@@ -78,19 +78,20 @@ def _holds_loop(scope: Scope) -> bool:
 def _deployments(file: PythonFile) -> dict[Scope, _Deployment]:
     """Return the deployments that `@serve.deployment`, `serve.deployment(D)` and `serve.deployment()(D)` make."""
     program = file.program
+    checks = _health_checks(file)
     found: dict[Scope, _Deployment] = {}
     for scope in program.scopes:
         if isinstance(scope.node, DECORATED) and scope.parent is not None:
             for decorator in scope.node.decorator_list:
                 if _is_deployment(file, decorator, scope.parent):
-                    found[scope] = _Deployment(decorator, _checks_health(file, scope))
+                    found[scope] = _Deployment(decorator, checks.get(scope, False))
     for call in program.calls:
         function = call.node.func
         made_by = function if isinstance(function, ast.Call) else call.node
         if call.node.args and _is_deployment(file, made_by, call.scope):
             named = program.definition(call.node.args[0], call.scope)
             if named is not None:
-                found[named] = _Deployment(made_by, _checks_health(file, named))
+                found[named] = _Deployment(made_by, checks.get(named, False))
     return found
 
 
@@ -99,16 +100,18 @@ def _is_deployment(file: PythonFile, expression: ast.expr, scope: Scope) -> bool
     return file.program.dotted(function, scope) in DEPLOYMENTS - {"ray.serve.ingress"}
 
 
-def _checks_health(file: PythonFile, scope: Scope) -> bool | None:
-    """Return whether a deployment has a method `check_health`; None if a base class is not in the file."""
-    if not scope.is_class:
-        return False
-    classes = file.workers.with_bases(scope)
-    if any(child.name.endswith(".check_health") for one in classes for child in one.children):
-        return True
-    bases = [(base, one) for one in classes if isinstance(one.node, ast.ClassDef) for base in one.node.bases]
-    is_known = all(file.program.definition(base, one.parent or one) is not None for base, one in bases)
-    return False if is_known else None
+def _health_checks(file: PythonFile) -> dict[Scope, bool | None]:
+    """Return whether each class has a method `check_health`; None if one of its base classes is not in the file.
+
+    A base class stands above its subclasses, so one pass in the order of the source is enough.
+    """
+    found: dict[Scope, bool | None] = {}
+    for scope in file.program.scopes:
+        if scope.is_class:
+            bases = [None if base is None else found.get(base) for base in file.workers.objects.bases(scope)]
+            own = any(child.name == f"{scope.name}.check_health" for child in scope.children)
+            found[scope] = True if own or True in bases else None if None in bases else False
+    return found
 
 
 def _with(file: PythonFile, made_by: ast.expr, argument: str, old: ast.keyword | None, title: str) -> tuple[Fix, ...]:

@@ -14,9 +14,13 @@ _ALL = {"builtins.Exception", "builtins.BaseException"}
 
 def check(file: PythonFile) -> Iterator[RuleFinding]:
     """Yield the findings of the rule `hidden-error`."""
+    # Many breakpoints may be in one `try`.
+    known: dict[ast.Try, ast.ExceptHandler | None] = {}
     for call, role in file.workers.breakpoints():
         for one in call.tries:
-            hiding = next((handler for handler in one.handlers if _hides(file, handler, call.scope)), None)
+            if one not in known:
+                known[one] = next((handler for handler in one.handlers if _hides(file, handler, call.scope)), None)
+            hiding = known[one]
             if hiding is not None:
                 text = (
                     f"The `except` at line {hiding.lineno} drops every exception around this breakpoint() in "

@@ -30,6 +30,8 @@ class Order:
         """The first line of a top-level import of each name."""
         self._first: dict[tuple[Scope, int], tuple[int, CallSite]] = {}
         """The first call of ray.init that certainly runs before the rest of a block, with its position there."""
+        self._before: dict[tuple[Scope, ast.stmt], CallSite | None] = {}
+        """The result of `init_before` for each statement. An `elif` is inside the one before it."""
         module = file.program.module.node
         assert isinstance(module, ast.Module)
         self._read(module)
@@ -47,13 +49,21 @@ class Order:
     def init_before(self, scope: Scope, statement: ast.stmt) -> CallSite | None:
         """Return a call of ray.init in the same scope that certainly runs before the statement; else None."""
         current: ast.stmt | None = statement
+        inner: list[ast.stmt] = []
+        init: CallSite | None = None
         while current is not None and current in self._places:
+            if (scope, current) in self._before:
+                init = self._before[scope, current]
+                break
+            inner.append(current)
             place = self._places[current]
             found = self._first.get((scope, place.block))
             if found is not None and found[0] < place.position:
-                return found[1]
+                init = found[1]
+                break
             current = place.around
-        return None
+        self._before.update({(scope, one): init for one in inner})
+        return init
 
     def is_next(self, one: ast.stmt, other: ast.stmt) -> bool:
         """Return whether `other` directly follows `one` in the same block."""

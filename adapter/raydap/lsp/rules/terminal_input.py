@@ -32,6 +32,9 @@ _EFFECTS = {
 }
 """The effect of each function in a worker, whose standard input is empty (measured with Ray 2.60)."""
 
+_MAX_COLUMN = 500
+"""The last column where a call may follow an import. It bounds the time for a line with thousands of calls."""
+
 
 def check(file: PythonFile) -> Iterator[RuleFinding]:
     """Yield the findings of the rules `pdb-in-worker` and `input-in-worker`."""
@@ -114,11 +117,11 @@ class _Replacements:
     def _imported_beside(self, call: CallSite) -> str:
         """Return the module that the same line imports first, as in `import pdb; pdb.set_trace()`; "" without one."""
         place = span(call.node)
-        statement = self._file.lines[place.line - 1][: place.column].strip()
         root = call.node.func.value if isinstance(call.node.func, ast.Attribute) else None
-        if isinstance(root, ast.Name) and statement == f"import {root.id};".encode():
-            return root.id
-        return ""
+        if not isinstance(root, ast.Name) or place.column > _MAX_COLUMN:
+            return ""
+        statement = self._file.lines[place.line - 1][: place.column].strip()
+        return root.id if statement == f"import {root.id};".encode() else ""
 
 
 def _acts(node: ast.AST) -> bool:
