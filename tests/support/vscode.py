@@ -45,7 +45,7 @@ class Player:
         #: Ends the running process; it is empty before the first drive, and after a drive without an end.
         self._running = ExitStack()
         self._child: Child | None = None
-        #: The FIFO from which the process reads the names of drives. Node cannot end while it is open.
+        #: The FIFO from which the process reads the names of drives. It ends when this is closed.
         self._names: IO[bytes] | None = None
 
     def drive(self, name: str, directory: Path) -> None:
@@ -94,10 +94,9 @@ class Player:
         }
         script = _there(OUT / "workbench" / "player.js")
         log = self._directory / f"{len(list(self._directory.iterdir()))}.log"
-        child = self._running.enter_context(_node([str(script)], given, folder, log))
         # With O_WRONLY, this would wait for the process to open it, too.
-        names = os.fdopen(os.open(fifo, os.O_RDWR), "wb", buffering=0)
-        return child, self._running.enter_context(names)
+        names = self._running.enter_context(os.fdopen(os.open(fifo, os.O_RDWR), "wb", buffering=0))
+        return self._running.enter_context(_node([str(script)], given, folder, log)), names
 
 
 def units(directory: Path) -> None:
