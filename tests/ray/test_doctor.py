@@ -6,8 +6,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -27,10 +25,9 @@ from support import processes
 from support.bridge import Bridge
 from support.look import go_on
 from support.paused_workers import paused_workers
+from support.raydap_command import run
 
 WAIT = 120.0
-
-RAYDAP = [sys.executable, "-m", "raydap"]
 
 ONE_STOP = """\
 import ray
@@ -112,9 +109,8 @@ open("fifo").read()
 
 def doctor(*options: str, env: dict[str, str] | None = None) -> tuple[int, list[dict[str, Any]]]:
     """Run the doctor, and return its exit code and its findings."""
-    command = [*RAYDAP, "doctor", "--json", *options]
-    ended = subprocess.run(command, env=clean_environment(env or {}), capture_output=True, timeout=WAIT, check=False)
-    return ended.returncode, json.loads(ended.stdout or ended.stderr)
+    code, output, errors = run(["doctor", "--json", *options], clean_environment(env or {}))
+    return code, json.loads(output or errors)
 
 
 def of(findings: list[dict[str, Any]], check: str) -> list[tuple[str, str]]:

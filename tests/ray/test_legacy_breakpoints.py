@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 import urllib.request
@@ -17,10 +16,8 @@ import pytest
 from local_cluster import RAY, Child, Cluster
 
 from support.legacy_job import Job, line_of
-from support.raydap_command import environment
+from support.raydap_command import RAYDAP, environment, run
 from support.terminal import Terminal
-
-RAYDAP = [sys.executable, "-m", "raydap"]
 
 
 @pytest.fixture
@@ -47,17 +44,10 @@ def listed(cluster: Cluster, *arguments: str) -> list[dict[str, Any]]:
 
 def raydap(command: str, dashboard: str, *arguments: str, said: str = "") -> str:
     """Return the output of a command that gets `said` as its standard input."""
-    done = subprocess.run(
-        [*RAYDAP, command, "--dashboard", dashboard, *arguments],
-        input=said,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT if not arguments or arguments[0] != "--json" else None,
-        timeout=120,
-        env=environment(),
-        check=True,
-    )
-    return done.stdout
+    is_merged = "--json" not in arguments
+    code, output, errors = run([command, "--dashboard", dashboard, *arguments], environment(), said, is_merged)
+    assert code == 0, output + errors
+    return output
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from local_cluster import Child, Cluster, clean_environment
 
 from support import processes
 from support.forked_command import forked_command
+from support.raydap_command import run
 
 TWO_STOPS = """\
 import ray
@@ -38,8 +38,9 @@ def test_hubs_sessions_and_paused_and_stuck_workers_are_shown(
     env = clean_environment({"XDG_RUNTIME_DIR": str(tmp_path)})
 
     def status(*options: str) -> str:
-        ended = subprocess.run([*RAYDAP, "status", *options], env=env, capture_output=True, timeout=WAIT, check=True)
-        return ended.stdout.decode()
+        code, output, errors = run(["status", *options], env)
+        assert code == 0, errors
+        return output
 
     def here() -> dict[str, Any]:
         """Return this cluster's status, or {} if `problem` reports that the machine was too busy to list processes."""

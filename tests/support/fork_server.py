@@ -1,4 +1,4 @@
-"""Processes that are forked from one that has their imports: bridges, hubs and programs start ten times faster.
+"""Processes that are forked from one that has their imports: bridges, hubs, commands and programs start faster.
 
 Each is a separate process in its own session, as `Child` starts it. It differs only in that Python does not start, and
 in the command line, which is the server's. Tests that depend on these start Python themselves.
@@ -21,11 +21,13 @@ from support import fork_loop
 
 _ARGUMENTS = "next_arguments(socket.socket(fileno=int(sys.argv[1])))"
 
-# These are the modules that `raydap adapter` and `raydap serve` import when they start.
+# These are the modules that the commands import when they start, and that they need for a cluster.
 _RAYDAP = f"""
 import sys
 import raydap.cli.adapter, raydap.cli.main, raydap.cli.serve, raydap.cli.signals, raydap.hub.server
 import raydap.runtime.engine, raydap.transport.tcp
+import aiohttp, prompt_toolkit, rich.table, rich.tree
+import raydap.cli.debug, raydap.cli.doctor, raydap.cli.folded, raydap.cli.hang, raydap.cli.ps, raydap.cli.status
 sys.argv = ["raydap", *{_ARGUMENTS}]
 raydap.cli.main.main()
 """
@@ -57,11 +59,24 @@ class ForkServer:
 
     def start(self, arguments: Sequence[str], log: Path, env: Mapping[str, str] | None = None) -> Child:
         """Start a process with these arguments. The caller ends it."""
+        environment = clean_environment({**self._environment, **(env or {})})
+        return _ForkedChild(self, arguments, log, environment)
+
+    def fork(
+        self, arguments: Sequence[str], streams: tuple[int, int, int], environment: dict[str, str], folder: Path | None
+    ) -> "Forked":
+        """Start a process whose standard input, output and error are these descriptors. The caller ends it.
+
+        If standard input is a terminal, the process is in its foreground.
+        """
         if self._process is None:
             self._process = self._launch()
             _started.append(self)
-        environment = clean_environment({**self._environment, **(env or {})})
-        return _ForkedChild(self._requests, arguments, log, environment)
+        ours, theirs = os.pipe()
+        with os.fdopen(theirs, "wb"):
+            request = json.dumps([list(arguments), environment, str(folder or Path.cwd())]).encode()
+            socket.send_fds(self._requests, [request], [*streams, theirs])
+        return Forked(arguments, ours)
 
     def _launch(self) -> subprocess.Popen[bytes]:
         self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -151,11 +166,9 @@ class Forked:
 
 
 class _ForkedChild(Child):
-    def __init__(self, server: socket.socket, arguments: Sequence[str], log: Path, environment: dict[str, str]) -> None:
+    def __init__(self, server: ForkServer, arguments: Sequence[str], log: Path, environment: dict[str, str]) -> None:
         self.log = log
-        ours, theirs = os.pipe()
-        with os.fdopen(theirs, "wb"), log.open("wb") as output:
-            request = json.dumps([list(arguments), environment, os.getcwd()]).encode()
-            socket.send_fds(server, [request], [output.fileno(), theirs])
-        # Forked has the methods of Popen that Child and tests call.
-        self.process = Forked(arguments, ours)  # type: ignore[assignment]
+        with log.open("wb") as output, open(os.devnull, "rb") as nothing:
+            streams = nothing.fileno(), output.fileno(), output.fileno()
+            # Forked has the methods of Popen that Child and tests call.
+            self.process = server.fork(arguments, streams, environment, None)  # type: ignore[assignment]

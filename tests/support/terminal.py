@@ -19,6 +19,9 @@ from typing import Any
 import pyte
 from local_cluster import clean_environment
 
+from support import fork_server
+from support.raydap_command import RAYDAP
+
 
 class _Screen(pyte.HistoryScreen):
     """A screen that answers the program's queries of the cursor position, as terminals do."""
@@ -32,7 +35,10 @@ class _Screen(pyte.HistoryScreen):
 
 
 class Terminal:
-    """A program in a pseudo-terminal. Leaving the context ends the program."""
+    """A program in a pseudo-terminal. Leaving the context ends the program.
+
+    The command `raydap` is forked from a process that has imported it (fork_server).
+    """
 
     def __init__(
         self,
@@ -51,10 +57,14 @@ class Terminal:
         environment = clean_environment({"TERM": "xterm-256color", **(env or {})})
         for name in ("COLUMNS", "LINES"):
             environment.pop(name, None)
-        self.process = subprocess.Popen(
-            command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=cwd,
-            start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
-        )  # fmt: skip
+        self.process: subprocess.Popen[bytes] | fork_server.Forked
+        if tuple(command[: len(RAYDAP)]) == RAYDAP:
+            self.process = fork_server.RAYDAP.fork(command[len(RAYDAP) :], (theirs, theirs, theirs), environment, cwd)
+        else:
+            self.process = subprocess.Popen(
+                command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=cwd,
+                start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            )  # fmt: skip
         os.close(theirs)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
