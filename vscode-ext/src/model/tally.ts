@@ -30,6 +30,17 @@ export function countsText(tally: Readonly<Tally>, without: readonly WorkerState
     .join(', ');
 }
 
+/** Return the words for the actions that apply to some of the workers. The menus in package.json look for them. */
+export function actionWords({ stopped, held, attaching, paused, running }: Readonly<Tally>): string[] {
+  const counts = {
+    continue: stopped,
+    attach: paused,
+    pause: held + running,
+    detach: stopped + held + running + attaching,
+  };
+  return Object.entries(counts).flatMap(([word, count]) => (count > 0 ? [word] : []));
+}
+
 /** Return the number of workers that wait for the user or for a debugger. */
 export function waitingCount(tally: Readonly<Tally>): number {
   return tally.stopped + tally.attaching + tally.paused;

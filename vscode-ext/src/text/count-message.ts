@@ -1,4 +1,6 @@
-/** The message with the number of workers that a command has acted on. */
+/** The texts that name the workers a command acts on. */
+
+import type { WorkerEntry } from '../protocol/messages';
 
 /**
  * Return a message like `3 workers continued; 2 hidden by the filter were left out`. Return undefined if the command has
@@ -7,4 +9,13 @@
 export function countMessage(verb: string, count: number, hidden: number): string | undefined {
   const others = hidden === 0 ? '' : `; ${hidden} hidden by the filter ${hidden === 1 ? 'was' : 'were'} left out`;
   return count === 1 && hidden === 0 ? undefined : `${count} ${count === 1 ? 'worker' : 'workers'} ${verb}${others}`;
+}
+
+/** Return a title like `Continue 12 Trainers`; `Continue 12 workers` for workers of several classes or of a task. */
+export function actionTitle(verb: string, workers: readonly WorkerEntry[]): string {
+  const [first] = workers;
+  const actor = first?.actor ?? '';
+  const isOneClass = actor !== '' && workers.every((worker) => worker.actor === actor && worker.type !== 'child');
+  const name = isOneClass ? actor : 'worker';
+  return `${verb} ${workers.length} ${name}${workers.length === 1 || name.endsWith('s') ? '' : 's'}`;
 }

@@ -1,6 +1,6 @@
 /** The rows of the Ray view, as plain data. */
 
-import { countsText, type Tally } from '../model/tally';
+import { actionWords, countsText, type Tally } from '../model/tally';
 import { GroupNode, type TreeNode, type WorkerNode } from '../model/worker-tree';
 import type { WorkerEntry, WorkerState } from '../protocol/messages';
 
@@ -91,13 +91,12 @@ function groupRow(group: GroupNode, tallyOf: TallyOf): Row {
   const tally = tallyOf(group);
   const counts = countsOf(kind, tally);
   const isRepeated = parent !== undefined && counts === countsOf(parent.kind, tallyOf(parent));
-  const actions = [tally.stopped > 0 && 'continue', tally.paused > 0 && 'attach'].filter((word) => word !== false);
   return {
     label: name,
     description: isRepeated ? '' : counts,
     tooltip: [escaped(name), counts].filter((text) => text !== '').join(': '),
     icon: GROUP_ICONS[kind],
-    context: ['raydap', kind, ...actions].join('.'),
+    context: ['raydap', kind, ...actionWords(tally)].join('.'),
   };
 }
 

@@ -112,6 +112,11 @@ export class ClusterFilter implements vscode.Disposable {
     return workers.some(({ worker }) => keys.has(worker.key));
   }
 
+  /** Return the set that the filter shows of a cluster; undefined if it shows all workers of the cluster. */
+  selectOf(connection: ClusterConnection | undefined): string | undefined {
+    return this.keysOf(connection) && this.text;
+  }
+
   /** Return the counts of the shown workers of a group. */
   tallyOf(connection: ClusterConnection | undefined, group: GroupNode): Readonly<Tally> {
     const keys = this.keysOf(connection);

@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import type { ClusterConnection } from '../model/cluster-connection';
 import type { ClusterRegistry } from '../model/cluster-registry';
 import type { Problem } from '../model/problem';
-import { countsText, type Tally } from '../model/tally';
+import { actionWords, countsText, type Tally } from '../model/tally';
 import { GroupNode, WorkerNode, type TreeNode } from '../model/worker-tree';
 import { escaped, RowCache, rowOf } from '../text/rows';
 import { wrapped } from '../text/wrapped';
@@ -151,7 +151,9 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
     );
     item.iconPath = clusterIcon(connection);
     const kind = this.registry.isSaved(connection) ? 'saved' : 'temporary';
-    item.contextValue = ['raydap.cluster', kind, status.kind, ...availableActions(connection, tally)].join('.');
+    // Without a session, a cluster has no actions for its workers: `debugCluster` comes first.
+    const words = connection.session === undefined ? [] : actionWords(tally);
+    item.contextValue = ['raydap.cluster', kind, status.kind, ...words].join('.');
     return item;
   }
 }
@@ -176,10 +178,6 @@ function clusterIcon({ status, outage, session }: ClusterConnection): vscode.The
 
 function themeIcon(icon: string, color: string | undefined): vscode.ThemeIcon {
   return new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
-}
-
-function availableActions({ session }: ClusterConnection, tally: Readonly<Tally>): string[] {
-  return [...(tally.stopped > 0 ? ['continue'] : []), ...(session !== undefined && tally.paused > 0 ? ['attach'] : [])];
 }
 
 function clusterDescription(connection: ClusterConnection, tally: Readonly<Tally>): string {

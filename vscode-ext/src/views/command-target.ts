@@ -1,4 +1,4 @@
-/** The session, the thread and the rows that a command acts on. */
+/** The session, the thread and the workers that a command acts on. */
 
 import * as vscode from 'vscode';
 
@@ -12,7 +12,7 @@ import { isTreeNode, type Element } from './tree-elements';
 /** A session that answers requests: a connection, or a second session that debugs the same cluster. */
 export type Requester = Pick<WorkerSource, 'request'>;
 
-/** The target of one call of a command. */
+/** The session that a command acts on. */
 export interface Target {
   readonly connection: ClusterConnection;
   /** The receiver of the command's requests. */
@@ -21,10 +21,24 @@ export interface Target {
   readonly sessionId: string;
   /** The thread on which the command was called, else the focused thread of the session; undefined without either. */
   readonly threadId: number | undefined;
-  /**
-   * The rows of the Ray view on which the command was called, else the selected rows; empty if it acts on a session.
-   */
-  readonly rows: readonly Element[];
+}
+
+/** Rows of one cluster that a command acts on. */
+export interface ChosenRows {
+  readonly connection: ClusterConnection;
+  readonly requester: Requester;
+  /** Empty if no row is selected and no thread has the focus. */
+  readonly rows: readonly (ClusterConnection | TreeNode)[];
+  /** All workers of the session. */
+  readonly tree: WorkerTree;
+}
+
+/** The rows that a command acts on. */
+export interface Choice {
+  /** Whether the command was called on these rows or on a thread. Otherwise, the selection or the focus decides. */
+  readonly isCalled: boolean;
+  /** The rows of each cluster. */
+  readonly parts: readonly ChosenRows[];
 }
 
 /** The part of VS Code's TreeView that is used. */
@@ -58,33 +72,50 @@ export class CommandTargets implements vscode.Disposable {
   }
 
   /**
-   * Return the target of a command that VS Code has called with `args`: the row or the thread on which it was called;
-   * else the selected rows, if `selection` is true; else the focused session and thread. Show a message if there is no
-   * target.
+   * Return the session of a command that VS Code has called with `args`: that of the row or thread on which it was
+   * called, else the focused one. Show a message if there is none.
    */
-  async of(args: readonly unknown[], options: { readonly selection?: boolean } = {}): Promise<Target | undefined> {
-    const [row, rows] = args;
-    const context = contextOf(args);
-    if (args.length > 1 && (row ?? undefined) === undefined) {
+  async of(args: readonly unknown[]): Promise<Target | undefined> {
+    const [row] = args;
+    if (isLost(args)) {
       lostRow();
       return undefined;
     }
-    if (isElement(row) || context !== undefined) {
-      const target = isElement(row) ? this.ofRows(row, rows) : context && this.ofCallStack(context, args);
+    const context = contextOf(args);
+    if (isRow(row) || context !== undefined) {
+      const target = isRow(row) ? this.ofRow(row) : context && this.ofCallStack(context, args);
       if (target === undefined) {
         noSession();
       }
       return target;
     }
+    return this.ofFocus(typeof row === 'number' ? row : undefined);
+  }
+
+  /**
+   * Return what a command acts on: the rows or the thread on which it was called, else the selected rows, else the
+   * focused thread. With `needsSession`, leave out clusters without a session. Show a message if there is nothing.
+   */
+  async choose(args: readonly unknown[], needsSession: boolean): Promise<Choice | undefined> {
+    const [row, rows] = args;
     const { selection, visible } = this.view;
-    if (options.selection === true && visible && this.isRowLatest && selection[0] !== undefined) {
-      const selected = this.ofRows(selection[0], selection);
-      if (selected !== undefined) {
-        return selected;
-      }
+    const isCalled = isRow(row) || contextOf(args) !== undefined;
+    const parts = isRow(row)
+      ? this.byCluster(Array.isArray(rows) && rows.includes(row) ? rows : [row], needsSession)
+      : !isCalled && !isLost(args) && visible && this.isRowLatest
+        ? this.byCluster(selection, needsSession)
+        : [];
+    if (parts.length > 0) {
+      return { isCalled, parts };
     }
-    const [threadId] = args;
-    return this.ofFocus(typeof threadId === 'number' ? threadId : undefined);
+    const target = await this.of(args);
+    if (target === undefined) {
+      return undefined;
+    }
+    const { connection, requester, threadId } = target;
+    const tree = await treeOf(target);
+    const node = nodeOf(tree, threadId);
+    return { isCalled, parts: [{ connection, requester, tree, rows: node === undefined ? [] : [node] }] };
   }
 
   dispose(): void {
@@ -100,14 +131,24 @@ export class CommandTargets implements vscode.Disposable {
     }
   }
 
-  private ofRows(row: Element, rows: unknown): Target | undefined {
+  private ofRow(row: Element): Target | undefined {
     const connection = this.connectionOf(row);
-    if (connection?.session === undefined) {
-      return undefined;
+    return connection?.session === undefined
+      ? undefined
+      : { connection, requester: connection, sessionId: connection.session.id, threadId: undefined };
+  }
+
+  private byCluster(rows: readonly unknown[], needsSession: boolean): ChosenRows[] {
+    const parts = new Map<ClusterConnection, ChosenRows & { rows: (ClusterConnection | TreeNode)[] }>();
+    for (const row of rows.filter(isRow)) {
+      const connection = this.connectionOf(row);
+      if (connection !== undefined && (!needsSession || connection.session !== undefined)) {
+        const part = parts.get(connection) ?? { connection, requester: connection, tree: connection.tree, rows: [] };
+        part.rows.push(row);
+        parts.set(connection, part);
+      }
     }
-    const all = Array.isArray(rows) && rows.includes(row) ? (rows as (Element | undefined)[]) : [row];
-    const own = all.filter((each) => each !== undefined && this.connectionOf(each) === connection) as Element[];
-    return { connection, requester: connection, sessionId: connection.session.id, threadId: undefined, rows: own };
+    return [...parts.values()];
   }
 
   private ofCallStack(context: CallStackContext, [first]: readonly unknown[]): Target | undefined {
@@ -130,7 +171,7 @@ export class CommandTargets implements vscode.Disposable {
 
   private ofSession(session: vscode.DebugSession, threadId: number | undefined): Target | undefined {
     const debuggee = this.sessions.debuggeeOf(session);
-    return debuggee && { ...debuggee, threadId: threadId ?? this.threadOf(session), rows: [] };
+    return debuggee && { ...debuggee, threadId: threadId ?? this.threadOf(session) };
   }
 
   /**
@@ -172,8 +213,18 @@ export async function treeOf({ connection, requester }: Target): Promise<WorkerT
   return tree;
 }
 
-function isElement(value: unknown): value is ClusterConnection | TreeNode {
+/** Return the worker of a thread. */
+export function nodeOf(tree: WorkerTree, threadId: number | undefined): WorkerNode | undefined {
+  return [...tree.root.workers()].find(({ worker }) => worker.threads.some((thread) => thread.threadId === threadId));
+}
+
+function isRow(value: unknown): value is ClusterConnection | TreeNode {
   return value instanceof ClusterConnection || value instanceof GroupNode || value instanceof WorkerNode;
+}
+
+/** Return whether VS Code has called the command on a row and has not passed the row. */
+function isLost(args: readonly unknown[]): boolean {
+  return args.length > 1 && (args[0] ?? undefined) === undefined;
 }
 
 function contextOf(args: readonly unknown[]): CallStackContext | undefined {

@@ -34,12 +34,16 @@ export class EvaluationPanel implements vscode.Disposable {
     return this.compared.expression;
   }
 
-  /** Evaluate an expression in these threads, else in all stopped threads, and show the values. */
-  async show(requester: Requester, expression: string, threads?: readonly number[]): Promise<void> {
+  /** Evaluate an expression in these threads or in this set, else in all stopped threads, and show the values. */
+  async show(
+    requester: Requester,
+    expression: string,
+    { threads, select = '' }: { readonly threads?: readonly number[]; readonly select?: string | undefined } = {},
+  ): Promise<void> {
     const kept = requester === this.requester && this.compared.kept;
     this.requester = requester;
     this.threads = threads;
-    this.compared = { expression, select: '', kept, since: false };
+    this.compared = { expression, select, kept, since: false };
     await this.compare(false);
   }
 

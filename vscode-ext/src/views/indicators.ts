@@ -5,19 +5,23 @@ import * as vscode from 'vscode';
 import type { ClusterConnection } from '../model/cluster-connection';
 import { countsText, sumOf, waitingCount, type Tally } from '../model/tally';
 import { lossMessage, type Losses } from '../text/loss-message';
+import type { ClusterFilter } from './cluster-filter';
 
 /** The badge and the item in the status bar. */
 export class Indicators implements vscode.Disposable {
   private readonly statusBar = vscode.window.createStatusBarItem('raydap.status', vscode.StatusBarAlignment.Left, 40);
 
-  constructor(private readonly view: vscode.TreeView<unknown>) {
+  constructor(
+    private readonly view: vscode.TreeView<unknown>,
+    private readonly filter: Pick<ClusterFilter, 'tallyOf' | 'selectOf'>,
+  ) {
     this.statusBar.name = 'Ray Workers';
     this.statusBar.command = 'raydap.clusters.focus';
     this.statusBar.tooltip = 'Show the workers';
   }
 
   update(connections: readonly ClusterConnection[]): void {
-    const all = tallyOf(connections);
+    const all = this.tallyOf(connections);
     const value = waitingCount(all);
     this.view.badge = value === 0 ? undefined : { value, tooltip: countsText(all, ['running', 'gone', 'alive']) };
     const debugged = connections.filter(({ session }) => session !== undefined);
@@ -25,12 +29,18 @@ export class Indicators implements vscode.Disposable {
       this.statusBar.hide();
       return;
     }
-    this.statusBar.text = `Ray: ${countsText(tallyOf(debugged)) || 'no worker is stopped'}`;
+    const filtered = debugged.some((each) => this.filter.selectOf(each) !== undefined) ? ' $(filter)' : '';
+    this.statusBar.text = `Ray: ${countsText(this.tallyOf(debugged)) || 'no worker is stopped'}${filtered}`;
     this.statusBar.show();
   }
 
   dispose(): void {
     this.statusBar.dispose();
+  }
+
+  /** Return the counts of the workers that the filter shows. */
+  private tallyOf(connections: readonly ClusterConnection[]): Tally {
+    return sumOf(connections.map((connection) => this.filter.tallyOf(connection, connection.tree.root)));
   }
 }
 
@@ -40,8 +50,4 @@ export async function warnOfLosses(losses: Losses): Promise<void> {
   if ((await vscode.window.showWarningMessage(lossMessage(losses), show)) === show) {
     await vscode.commands.executeCommand('raydap.clusters.focus');
   }
-}
-
-function tallyOf(connections: readonly ClusterConnection[]): Tally {
-  return sumOf(connections.map(({ tree }) => tree.root.tally));
 }

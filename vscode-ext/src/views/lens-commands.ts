@@ -6,61 +6,66 @@ import type { ClusterConnection } from '../model/cluster-connection';
 import type { Commands } from './commands';
 import type { DebugSessions } from './debug-sessions';
 import type { EvaluationPanel } from './evaluation-panel';
-import { askAndEvaluate, stepAt } from './multi-worker-commands';
-import { reportCount } from './report-count';
+import { askAndEvaluate, stepThreads } from './multi-worker-commands';
+import { reportCount, type Filter } from './worker-actions';
 
 /** The stopped threads, by the keys of their workers (adapter/raydap/lsp/live/annotations.py). */
 type Stopped = Readonly<Record<string, readonly number[]>>;
 
-/** The threads of one session that are still stopped. */
+/** The threads of one session that are still stopped, without those that the filter hides. */
 interface Reached {
   readonly connection: ClusterConnection;
   readonly threads: readonly number[];
+  /** The number of workers that the filter hides. */
+  readonly hidden: number;
 }
 
-export function lensCommands(sessions: DebugSessions, panel: EvaluationPanel): Commands {
+export function lensCommands(sessions: DebugSessions, panel: EvaluationPanel, filter: Filter): Commands {
+  const onReached = (act: (reached: Reached) => Promise<unknown>) => (stopped: Stopped) =>
+    forEach(sessions, filter, stopped, act);
   return {
-    continueStopped: (stopped: Stopped) =>
-      forEach(sessions, stopped, async ({ connection, threads }) => {
-        reportCount('continued', (await connection.request('raydap/continue', { threads })).threads.length);
-      }),
-    stepStopped: (stopped: Stopped) => forEach(sessions, stopped, step),
-    compareStopped: (stopped: Stopped) =>
-      forEach(sessions, stopped, ({ connection, threads }) => askAndEvaluate(connection, panel, threads)),
+    continueStopped: onReached(async ({ connection, threads, hidden }) => {
+      reportCount('continued', (await connection.request('raydap/continue', { threads })).threads.length, hidden);
+    }),
+    stepStopped: onReached(({ connection, threads }) => stepThreads(connection, threads, filter.selectOf(connection))),
+    compareStopped: onReached(({ connection, threads }) => askAndEvaluate(connection, panel, { threads })),
   };
 }
 
 /** Call `act` for each session with threads that are still stopped. Show a message if there is none. */
 async function forEach(
   { registry }: DebugSessions,
+  filter: Filter,
   stopped: Stopped,
   act: (reached: Reached) => Promise<unknown>,
 ): Promise<void> {
   const reached = registry.all
     .filter(({ session }) => session !== undefined)
-    .map((connection) => ({ connection, threads: stillStopped(connection, stopped) }))
-    .filter(({ threads }) => threads.length > 0);
-  if (reached.length === 0) {
-    const text = 'None of these workers is stopped in a session of this window.';
+    .map((connection) => stillStopped(connection, filter, stopped))
+    .filter(({ threads, hidden }) => threads.length > 0 || hidden > 0);
+  if (reached.every(({ threads }) => threads.length === 0)) {
+    const text =
+      reached.length === 0
+        ? 'None of these workers is stopped in a session of this window.'
+        : 'The filter hides these workers, so the command did nothing. Show all workers first.';
     void vscode.window.showInformationMessage(text);
   }
-  for (const each of reached) {
+  for (const each of reached.filter(({ threads }) => threads.length > 0)) {
     await act(each);
   }
 }
 
-function stillStopped({ tree }: ClusterConnection, stopped: Stopped): number[] {
-  return Object.entries(stopped).flatMap(([key, threads]) => {
-    const now = tree.get(key)?.worker.threads ?? [];
-    return now.map(({ threadId }) => threadId).filter((threadId) => threads.includes(threadId));
-  });
-}
-
-/** Step these threads. A request steps all threads at the same line, so it takes one request for each line. */
-async function step({ connection, threads }: Reached): Promise<void> {
-  let left = [...threads];
-  for (let [threadId] = left; threadId !== undefined; [threadId] = left) {
-    const taken = await stepAt(connection, threadId);
-    left = left.filter((each) => each !== threadId && !taken.threads.includes(each));
+function stillStopped(connection: ClusterConnection, filter: Filter, stopped: Stopped): Reached {
+  const threads: number[] = [];
+  let hidden = 0;
+  for (const [key, wanted] of Object.entries(stopped)) {
+    const node = connection.tree.get(key);
+    const now = (node?.worker.threads ?? []).map(({ threadId }) => threadId).filter((id) => wanted.includes(id));
+    if (node !== undefined && now.length > 0 && !filter.shows(connection, node)) {
+      hidden += 1;
+    } else {
+      threads.push(...now);
+    }
   }
+  return { connection, threads, hidden };
 }

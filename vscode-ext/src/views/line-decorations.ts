@@ -6,6 +6,7 @@ import type { SessionLines, StoppedLinesTracker } from '../debug/stopped-lines-t
 import { Throttle } from '../model/timers';
 import type { WorkerEntry } from '../protocol/messages';
 import { lineLabel } from '../text/line-label';
+import type { ClusterFilter } from './cluster-filter';
 import { rootOf, type DebugSessions } from './debug-sessions';
 
 /** The time between a change and the update. Many workers stop at once, and a step is over within this time. */
@@ -25,6 +26,7 @@ export class LineDecorations implements vscode.Disposable {
   constructor(
     private readonly sessions: DebugSessions,
     private readonly tracker: StoppedLinesTracker,
+    private readonly filter: Pick<ClusterFilter, 'shows'>,
   ) {
     const update = (): void => this.update();
     this.subscriptions = vscode.Disposable.from(
@@ -72,9 +74,9 @@ export class LineDecorations implements vscode.Disposable {
 
   private *stoppedThreads(session: SessionLines['session']): Generator<{ worker: WorkerEntry; threadId: number }> {
     const connection = this.sessions.registry.connectionOfSession(rootOf(session).id);
-    for (const { worker } of connection?.tree.root.workers() ?? []) {
-      for (const { threadId } of worker.threads) {
-        yield { worker, threadId };
+    for (const node of connection?.tree.root.workers() ?? []) {
+      for (const { threadId } of this.filter.shows(connection, node) ? node.worker.threads : []) {
+        yield { worker: node.worker, threadId };
       }
     }
   }

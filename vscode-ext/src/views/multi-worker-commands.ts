@@ -4,16 +4,13 @@ import * as vscode from 'vscode';
 
 import { showingError } from '../debug/error-message';
 import type { StepRequests } from '../debug/step-requests';
-import { GroupNode, type TreeNode, type WorkerNode } from '../model/worker-tree';
+import type { WorkerNode } from '../model/worker-tree';
 import type { SteppedThreads } from '../protocol/messages';
 import { steppedMessage } from '../text/stepped-message';
-import { reportCount } from './report-count';
-import type { ClusterFilter } from './cluster-filter';
-import { treeOf, type CommandTargets, type Requester, type Target } from './command-target';
+import { nodeOf, treeOf, type CommandTargets, type Requester, type Target } from './command-target';
 import type { Commands } from './commands';
 import type { EvaluationPanel } from './evaluation-panel';
-import { isStopped, threadIdsOf } from './row-commands';
-import { isTreeNode } from './tree-elements';
+import { askForWorker, isConfirmed, isStopped, reportCount, threadIdsOf, type Filter } from './worker-actions';
 
 /**
  * The time limit of a step, in seconds. After it, a message reports the workers that have not come to the next line.
@@ -26,87 +23,64 @@ const APART_S = 60;
 export function multiWorkerCommands(
   targets: CommandTargets,
   panel: EvaluationPanel,
-  filter: Pick<ClusterFilter, 'shows'>,
+  filter: Filter,
   steps: Pick<StepRequests, 'cancel'>,
 ): Commands {
-  return {
-    continueAll: (...args: unknown[]) => continueAll(targets, filter, args),
-    continueGroup: (...args: unknown[]) => continueGroup(targets, filter, args),
-    stepTogether: (...args: unknown[]) =>
-      withThread(targets, args, ({ requester }, threadId) => stepAt(requester, threadId)),
-    stepApart: (...args: unknown[]) =>
-      withThread(targets, args, (target, threadId) => stepApart(target, threadId, steps)),
-    evaluateAll: async (...args: unknown[]) => {
+  /** Return a command that is called with its target. */
+  const onTarget =
+    (run: (target: Target) => unknown) =>
+    async (...args: unknown[]): Promise<void> => {
       const target = await targets.of(args);
-      return target && askAndEvaluate(target.requester, panel);
-    },
+      if (target !== undefined) {
+        await run(target);
+      }
+    };
+  return {
+    continueAll: onTarget((target) => continueAll(target, filter)),
+    stepTogether: onTarget((target) =>
+      withThread(target, filter, (threadId, select) => stepAt(target.requester, threadId, { select })),
+    ),
+    stepApart: onTarget((target) =>
+      withThread(target, filter, (threadId, select) => stepApart(target, threadId, select, steps)),
+    ),
+    evaluateAll: onTarget(({ connection, requester }) =>
+      askAndEvaluate(requester, panel, { select: filter.selectOf(connection) }),
+    ),
     evaluateAgain: () => panel.evaluateAgain(),
-    showAtBarriers: (...args: unknown[]) => atBarriers(targets, args, 'show'),
-    releaseAtBarriers: (...args: unknown[]) => atBarriers(targets, args, 'release'),
+    showAtBarriers: onTarget((target) => atBarriers(target, filter, 'show')),
+    releaseAtBarriers: onTarget((target) => atBarriers(target, filter, 'release')),
   };
 }
 
-/** Show or release the workers that wait at barriers. */
-async function atBarriers(
-  targets: CommandTargets,
-  args: readonly unknown[],
-  action: 'show' | 'release',
-): Promise<void> {
-  const target = await targets.of(args);
-  if (target === undefined) {
+/** Show or release the workers that wait at barriers. A barrier as a whole is released, so none must be hidden. */
+async function atBarriers(target: Target, filter: Filter, action: 'show' | 'release'): Promise<void> {
+  const { connection, requester } = target;
+  const held = [...(await treeOf(target)).root.workers()].filter(({ worker }) => worker.state === 'held');
+  const hidden = held.filter((node) => !filter.shows(connection, node)).length;
+  if (hidden > 0) {
+    const text = `The filter hides ${hidden} of the ${held.length} workers at barriers, so the command did nothing. Show all workers first.`;
+    void vscode.window.showInformationMessage(text);
     return;
   }
-  const { barriers } = await target.requester.request('raydap/barriers', {});
-  await target.requester.request('raydap/barriers', { action });
+  const { barriers } = await requester.request('raydap/barriers', {});
+  await requester.request('raydap/barriers', { action });
   if (barriers.length === 0) {
     void vscode.window.showInformationMessage('No worker waits at a barrier.');
   }
 }
 
-/** Continue all workers of the session. If called on the row of a cluster, leave out workers that the filter hides. */
-async function continueAll(
-  targets: CommandTargets,
-  filter: Pick<ClusterFilter, 'shows'>,
-  args: readonly unknown[],
-): Promise<void> {
-  const target = await targets.of(args);
-  if (target === undefined) {
+/** Continue all workers of the session. If the filter hides some of them, ask first and leave them out. */
+async function continueAll(target: Target, filter: Filter): Promise<void> {
+  const { connection, requester } = target;
+  const stopped = [...(await treeOf(target)).root.workers()].filter(isStopped);
+  const shown = stopped.filter((node) => filter.shows(connection, node));
+  const hidden = stopped.length - shown.length;
+  if (hidden > 0 && !(await isConfirmed('Continue', shown, hidden))) {
     return;
   }
-  const { connection, requester, rows } = target;
-  const stopped = [...(await treeOf(target)).root.workers()].filter(isStopped);
-  const shown = rows.length > 0 ? stopped.filter((node) => filter.shows(connection, node)) : stopped;
-  const hidden = stopped.length - shown.length;
   const countOf = workerCounter(shown);
   const { threads } = await requester.request('raydap/continue', hidden > 0 ? { threads: threadIdsOf(shown) } : {});
   reportCount('continued', countOf(threads), hidden);
-}
-
-/** Continue the groups of the chosen rows, else the group of the chosen thread, else a group that the user chooses. */
-async function continueGroup(
-  targets: CommandTargets,
-  filter: Pick<ClusterFilter, 'shows'>,
-  args: readonly unknown[],
-): Promise<void> {
-  const target = await targets.of(args, { selection: true });
-  if (target === undefined) {
-    return;
-  }
-  const { connection, requester, threadId } = target;
-  const rows = target.rows.filter(isTreeNode);
-  const workers = [...(await treeOf(target)).root.workers()];
-  const active = workers.find(({ worker }) => worker.threads.some((thread) => thread.threadId === threadId));
-  const nodes = rows.length > 0 ? rows : active && [active];
-  const stopped = workers.filter(isStopped);
-  const groups = nodes?.map(groupOf) ?? (await chooseGroup(new Set(stopped.map(({ parent }) => parent))));
-  if (groups === undefined) {
-    return;
-  }
-  const all = [...new Set(groups.flatMap((group) => [...group.workers()]))].filter(isStopped);
-  const chosen = rows.length > 0 ? all.filter((node) => filter.shows(connection, node)) : all;
-  const countOf = workerCounter(chosen);
-  const { threads } = await requester.request('raydap/continue', { threads: threadIdsOf(chosen) });
-  reportCount('continued', countOf(threads), all.length - chosen.length);
 }
 
 /**
@@ -117,46 +91,26 @@ function workerCounter(nodes: readonly WorkerNode[]): (threads: readonly number[
   return (threads) => ids.filter((each) => each.some((id) => threads.includes(id))).length;
 }
 
-function groupOf(node: TreeNode): GroupNode {
-  return node instanceof GroupNode ? node : node.parent;
-}
-
-async function chooseGroup(groups: ReadonlySet<GroupNode>): Promise<readonly GroupNode[] | undefined> {
-  if (groups.size < 2) {
-    return [...groups];
-  }
-  const items = [...groups].map((group) => ({
-    label: group.name,
-    description: `${group.tally.stopped} stopped`,
-    detail: group.parent?.name ?? '',
-    group,
-  }));
-  const chosen = await vscode.window.showQuickPick(items, { title: 'Continue Group' });
-  return chosen && [chosen.group];
-}
-
-/** Call `act` with the thread of the target. If there is no thread, show a message that asks the user to select one. */
+/**
+ * Call `act` with the thread of the target, and with the set to which the filter limits the other threads. Show a
+ * message if there is no thread or if the filter hides its worker.
+ */
 async function withThread(
-  targets: CommandTargets,
-  args: readonly unknown[],
-  act: (target: Target, threadId: number) => Promise<unknown>,
+  target: Target,
+  filter: Filter,
+  act: (threadId: number, select: string | undefined) => Promise<unknown>,
 ): Promise<void> {
-  const target = await targets.of(args);
-  if (target === undefined) {
-    return;
-  }
-  const { threadId } = target;
+  const { connection, threadId } = target;
   if (threadId === undefined) {
-    // VS Code cuts a message without a button after its first line.
-    const show = 'Show the call stack';
-    const text =
-      'Select a stopped worker in the call stack. The command steps all workers that are stopped at its line.';
-    if ((await vscode.window.showInformationMessage(text, show)) === show) {
-      await vscode.commands.executeCommand('workbench.debug.action.focusCallStackView');
-    }
+    return askForWorker();
+  }
+  const node = nodeOf(await treeOf(target), threadId);
+  if (node !== undefined && !filter.shows(connection, node)) {
+    const text = `The filter hides ${node.worker.label}, so the command did nothing. Show all workers first.`;
+    void vscode.window.showInformationMessage(text);
     return;
   }
-  await act(target, threadId);
+  await act(threadId, filter.selectOf(connection));
 }
 
 /**
@@ -166,6 +120,7 @@ async function withThread(
 async function stepApart(
   { requester, sessionId }: Target,
   threadId: number,
+  select: string | undefined,
   steps: Pick<StepRequests, 'cancel'>,
 ): Promise<void> {
   const location = vscode.ProgressLocation.Notification;
@@ -175,7 +130,7 @@ async function stepApart(
       showingError(steps.cancel(sessionId));
     });
     try {
-      await stepAt(requester, threadId, APART_S, 'parted');
+      await stepAt(requester, threadId, { timeout: APART_S, until: 'parted', select });
     } catch (error) {
       // raydap answers a cancelled request with an error.
       if (!token.isCancellationRequested) {
@@ -185,14 +140,20 @@ async function stepApart(
   });
 }
 
+/** How threads step: the time limit, in seconds, and the set to which they are limited. */
+interface Stepping {
+  readonly timeout?: number;
+  readonly until?: 'parted';
+  readonly select?: string | undefined;
+}
+
 /** Step all threads at the line of this thread, and show which of them have come to another line. */
 export async function stepAt(
   requester: Requester,
   threadId: number,
-  timeout = ARRIVAL_S,
-  until?: 'parted',
+  { timeout = ARRIVAL_S, until, select }: Stepping = {},
 ): Promise<SteppedThreads> {
-  const how = { timeout, ...(until && { until }) };
+  const how = { timeout, ...(until && { until }), ...(select !== undefined && { select }) };
   const stepped = await requester.request('raydap/step', { threadId, command: 'next', ...how });
   reportCount('stepped', stepped.threads.length);
   // Do not wait for the message, which may stay open for long.
@@ -213,20 +174,35 @@ async function tellWhoParted(requester: Requester, stepped: SteppedThreads): Pro
   }
 }
 
-/** Ask the user for an expression, and show its values in these threads; without `threads`, in all stopped threads. */
+/** Step these threads. A request steps all threads at the same line, so it takes one request for each line. */
+export async function stepThreads(requester: Requester, threads: readonly number[], select?: string): Promise<void> {
+  let left = [...threads];
+  for (let [threadId] = left; threadId !== undefined; [threadId] = left) {
+    const stepped = await stepAt(requester, threadId, { select });
+    left = left.filter((each) => each !== threadId && !stepped.threads.includes(each));
+  }
+}
+
+/** Ask for an expression, and show its values in these threads or in this set, else in all stopped threads. */
 export async function askAndEvaluate(
   requester: Requester,
   panel: EvaluationPanel,
-  threads?: readonly number[],
+  where: { readonly threads?: readonly number[]; readonly select?: string | undefined },
 ): Promise<void> {
+  const { threads, select } = where;
   const expression = await vscode.window.showInputBox({
-    title: threads === undefined ? 'Evaluate in All' : `Evaluate in ${threads.length} stopped threads`,
+    title:
+      threads !== undefined
+        ? `Evaluate in ${threads.length} stopped threads`
+        : select !== undefined
+          ? `Evaluate in All of ${select}`
+          : 'Evaluate in All',
     prompt: 'A Python expression. Each stopped worker evaluates it at the line where it is stopped.',
     value: selectedText() ?? panel.expression,
     ignoreFocusOut: true,
   });
   if (expression !== undefined && expression.trim() !== '') {
-    await panel.show(requester, expression.trim(), threads);
+    await panel.show(requester, expression.trim(), where);
   }
 }
 

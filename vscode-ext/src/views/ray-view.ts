@@ -29,6 +29,7 @@ import { stackCommands } from './stack-commands';
 import { StackDocuments } from './stack-documents';
 import { StackPicture } from './stack-picture';
 import { StackTree } from './stack-tree';
+import { WorkerActions } from './worker-actions';
 
 /** The interval at which a visible view updates the ages in its rows. */
 const AGE_INTERVAL_MS = 30_000;
@@ -61,11 +62,12 @@ export function rayView(
   const view = vscode.window.createTreeView('raydap.clusters', { treeDataProvider: tree, canSelectMany: true });
   const steps = new StepRequests();
   const targets = new CommandTargets(sessions, view);
-  const indicators = new Indicators(view);
-  const decorations = new LineDecorations(sessions, stoppedLines);
+  const actions = new WorkerActions(targets, filter);
+  const indicators = new Indicators(view, filter);
+  const decorations = new LineDecorations(sessions, stoppedLines, filter);
   const panel = new EvaluationPanel(extension);
   const stacks = new StackDocuments();
-  const stackTree = new StackTree(sessions);
+  const stackTree = new StackTree(sessions, filter);
   const picture = new StackPicture(extension);
   const ages = setInterval(() => {
     if (view.visible) {
@@ -80,9 +82,9 @@ export function rayView(
   watchIfVisible();
   return {
     commands: showingErrors({
-      ...rowCommands(registry, sessions, stacks, filter),
+      ...rowCommands(sessions, stacks, actions),
       ...multiWorkerCommands(targets, panel, filter, steps),
-      ...lensCommands(sessions, panel),
+      ...lensCommands(sessions, panel, filter),
       filterWorkers: () => filter.ask(),
       showAllWorkers: () => filter.set(''),
       ...stackCommands(stackTree, panel, picture),
@@ -105,6 +107,8 @@ export function rayView(
         tree.updateAll();
         view.description = filter.text;
         view.message = filter.problem;
+        indicators.update(registry.all);
+        decorations.update();
       }),
       new vscode.Disposable(() => {
         registry.close();

@@ -6,124 +6,104 @@ import { ClusterConnection } from '../model/cluster-connection';
 import type { ClusterRegistry } from '../model/cluster-registry';
 import { ATTACH } from '../model/configuration';
 import { addressError, CLUSTER, configurationOf } from '../model/saved-clusters';
-import { GroupNode, WorkerNode } from '../model/worker-tree';
+import type { WorkerNode } from '../model/worker-tree';
 import type { WorkerEntry } from '../protocol/messages';
-import type { ClusterFilter } from './cluster-filter';
 import { ofKnownRows, type Commands } from './commands';
 import type { DebugSessions } from './debug-sessions';
-import { reportCount } from './report-count';
 import type { StackDocuments } from './stack-documents';
-import type { Element, ProblemElement } from './tree-elements';
+import type { ProblemElement } from './tree-elements';
+import {
+  forEachCluster,
+  isStopped,
+  threadIdsOf,
+  type Action,
+  type ActedOn,
+  type WorkerActions,
+} from './worker-actions';
 
-type Filter = Pick<ClusterFilter, 'shows'>;
-
-export function rowCommands(
-  registry: ClusterRegistry,
-  sessions: DebugSessions,
-  stacks: StackDocuments,
-  filter: Filter,
-): Commands {
-  const commands = commandsOfRows(registry, sessions, stacks, new RowActions(registry, filter));
-  return { addCluster: () => addCluster(registry), ...ofKnownRows(commands) };
+export function rowCommands(sessions: DebugSessions, stacks: StackDocuments, actions: WorkerActions): Commands {
+  const { registry } = sessions;
+  const entries = Object.entries(actionsOf(sessions, stacks)).map(
+    ([name, action]) => [name, (...args: unknown[]) => actions.run(action, args)] as const,
+  );
+  return {
+    ...Object.fromEntries(entries),
+    addCluster: () => addCluster(registry),
+    ...ofKnownRows({
+      removeCluster: (connection: ClusterConnection) => registry.remove(connection),
+      renameCluster: (connection: ClusterConnection) => renameCluster(registry, connection),
+      reconnectCluster: (row: ClusterConnection | ProblemElement) => {
+        (row instanceof ClusterConnection ? row : row.connection).reconnect();
+      },
+      debugCluster: (connection: ClusterConnection) => debugCluster(connection),
+    }),
+  };
 }
 
-function commandsOfRows(
-  registry: ClusterRegistry,
-  sessions: DebugSessions,
-  stacks: StackDocuments,
-  actions: RowActions,
-): Commands {
+/** Return the actions on workers, by the names of their commands. */
+function actionsOf(sessions: DebugSessions, stacks: StackDocuments): Readonly<Record<string, Action>> {
   return {
-    removeCluster: (connection: ClusterConnection) => registry.remove(connection),
-    renameCluster: (connection: ClusterConnection) => renameCluster(registry, connection),
-    reconnectCluster: (row: ClusterConnection | ProblemElement) => {
-      (row instanceof ClusterConnection ? row : row.connection).reconnect();
+    // The row of a group stands for its paused workers. A running worker is attached only if its own row is chosen.
+    attachWorkers: {
+      verb: 'Attach to',
+      done: 'being attached',
+      needsSession: false,
+      isWanted: ({ worker }, isOwnRow) => worker.state === 'paused' || (isOwnRow && isAttachable(worker)),
+      act: forEachCluster((part) => requestInSession(part, 'raydap/attach')),
     },
-    debugCluster: (connection: ClusterConnection) => debugCluster(connection),
-    attachWorkers: (row: Element, rows?: (Element | undefined)[]) => attach(actions, selected(row, rows)),
-    pauseWorkers: (row: Element, rows?: (Element | undefined)[]) => pause(actions, selected(row, rows)),
-    showStack: async (row: WorkerNode) => {
-      const { key } = row.worker;
-      await stacks.show(key, registry.connectionOf(row)?.request('raydap/stack', { worker: key }));
+    pauseWorkers: {
+      verb: 'Pause',
+      done: 'asked to pause',
+      needsSession: false,
+      isWanted: ({ worker }, isOwnRow) => isUnpaused(worker) || (isOwnRow && isAttachable(worker)),
+      act: forEachCluster((part) => requestInSession(part, 'raydap/pause')),
     },
-    detachWorkers: (row: Element, rows?: (Element | undefined)[]) =>
-      actions.run('detached', selected(row, rows), isAttached, (connection, nodes) =>
-        connection.request('raydap/detach', { workers: nodes.map(({ worker }) => worker.key) }),
-      ),
-    continueWorkers: (row: Element, rows?: (Element | undefined)[]) =>
-      actions.run('continued', selected(row, rows), isStopped, (connection, nodes) =>
-        connection.request('raydap/continue', { threads: threadIdsOf(nodes) }),
-      ),
-    goToSource: (row: WorkerNode) => {
-      const connection = registry.connectionOf(row);
-      const [threadId] = threadIdsOf([row]);
-      return connection && threadId !== undefined
-        ? sessions.sessionOfWorker(row, connection)?.customRequest('raydap/focus', { threadId })
-        : undefined;
+    detachWorkers: {
+      verb: 'Detach',
+      done: 'detached',
+      needsSession: true,
+      isWanted: ({ worker }) => ['stopped', 'held', 'running', 'attaching'].includes(worker.state),
+      act: forEachCluster(({ requester, nodes }) => requester.request('raydap/detach', { workers: keysOf(nodes) })),
     },
-    copyWorkers: (row: Element, rows?: (Element | undefined)[]) => {
-      const names = actions.shownWorkersOf(selected(row, rows)).map(({ worker }) => worker.name);
-      reportCount('copied', names.length);
-      return vscode.env.clipboard.writeText(names.join('\n'));
+    continueWorkers: { ...CONTINUE },
+    continueGroup: { ...CONTINUE, isOfGroup: true },
+    showStack: {
+      needsSession: false,
+      isWanted: ({ worker }, isOwnRow) => isOwnRow && worker.state !== 'gone',
+      act: forEachCluster(async ({ requester, nodes }) => {
+        for (const { worker } of nodes) {
+          await stacks.show(worker.key, requester.request('raydap/stack', { worker: worker.key }));
+        }
+      }),
+    },
+    goToSource: {
+      needsSession: true,
+      isWanted: isStopped,
+      act: forEachCluster(async ({ connection, nodes: [node] }) => {
+        const [threadId] = node === undefined ? [] : threadIdsOf([node]);
+        const session = node && sessions.sessionOfWorker(node, connection);
+        await session?.customRequest('raydap/focus', { threadId });
+      }),
+    },
+    copyWorkers: {
+      done: 'copied',
+      needsSession: false,
+      isWanted: () => true,
+      act: (parts) => {
+        const nodes = parts.flatMap((part) => part.nodes);
+        return vscode.env.clipboard.writeText(nodes.map(({ worker }) => worker.name).join('\n'));
+      },
     },
   };
 }
 
-/** Return the ids of the stopped threads of workers. */
-export function threadIdsOf(nodes: readonly WorkerNode[]): number[] {
-  return nodes.flatMap(({ worker }) => worker.threads.map(({ threadId }) => threadId));
-}
-
-/** Return all selected rows if the command was called on one of them, else only its row. */
-function selected(row: Element, rows: (Element | undefined)[] | undefined): Element[] {
-  return rows?.includes(row) === true ? rows.filter((each) => each !== undefined) : [row];
-}
-
-/** Return the workers in or below these rows, each once. */
-function workersOf(rows: readonly Element[]): WorkerNode[] {
-  const nodes = rows.flatMap((row) => {
-    if (row instanceof WorkerNode) {
-      return [row];
-    }
-    const group = row instanceof GroupNode ? row : row instanceof ClusterConnection ? row.tree.root : undefined;
-    return group === undefined ? [] : [...group.workers()];
-  });
-  return [...new Set(nodes)];
-}
-
-/** The actions on the workers in or below rows. They leave out workers that the filter hides. */
-class RowActions {
-  constructor(
-    private readonly registry: ClusterRegistry,
-    private readonly filter: Filter,
-  ) {}
-
-  shownWorkersOf(rows: readonly Element[]): WorkerNode[] {
-    return workersOf(rows).filter((node) => this.filter.shows(this.registry.connectionOf(node), node));
-  }
-
-  /** Call `act` once for each cluster, with its wanted workers. Show the number of workers, followed by `verb`. */
-  async run(
-    verb: string,
-    rows: readonly Element[],
-    isWanted: (node: WorkerNode) => boolean,
-    act: (connection: ClusterConnection, nodes: readonly WorkerNode[]) => Promise<unknown>,
-  ): Promise<void> {
-    const wanted = this.shownWorkersOf(rows).filter(isWanted);
-    const hidden = workersOf(rows).filter(isWanted).length - wanted.length;
-    const connections = new Map<ClusterConnection, WorkerNode[]>();
-    for (const node of wanted) {
-      const connection = this.registry.connectionOf(node);
-      if (connection !== undefined) {
-        connections.set(connection, [...(connections.get(connection) ?? []), node]);
-      }
-    }
-    for (const [connection, nodes] of connections) {
-      await act(connection, nodes);
-    }
-    reportCount(verb, wanted.length, hidden);
-  }
-}
+const CONTINUE: Action = {
+  verb: 'Continue',
+  done: 'continued',
+  needsSession: true,
+  isWanted: isStopped,
+  act: forEachCluster(({ requester, nodes }) => requester.request('raydap/continue', { threads: threadIdsOf(nodes) })),
+};
 
 async function addCluster(registry: ClusterRegistry): Promise<void> {
   const preset = vscode.workspace.getConfiguration('raydap').get('dashboard', '').trim();
@@ -163,47 +143,22 @@ function debugCluster({ cluster }: ClusterConnection, more: object = {}): Thenab
   return vscode.debug.startDebugging(vscode.workspace.workspaceFolders?.[0], configuration, options);
 }
 
-/**
- * Attach to the workers of these rows. If there is no session, start one that attaches to no other workers. The row of
- * a group stands for its paused workers. A running worker is attached only if its own row is chosen.
- */
-async function attach(actions: RowActions, rows: readonly Element[]): Promise<void> {
-  const isWanted = (node: WorkerNode): boolean =>
-    node.worker.state === 'paused' || (rows.includes(node) && isAttachable(node.worker));
-  await actions.run('being attached', rows, isWanted, (connection, nodes) =>
-    requestInSession(connection, nodes, 'raydap/attach'),
-  );
-}
-
-/** Pause the running workers of these rows. If they are not attached, attach to them first, as `attach` does. */
-async function pause(actions: RowActions, rows: readonly Element[]): Promise<void> {
-  const isWanted = ({ worker }: WorkerNode): boolean =>
-    ['running', 'held'].includes(worker.state) || isAttachable(worker);
-  await actions.run('asked to pause', rows, isWanted, (connection, nodes) =>
-    requestInSession(connection, nodes, 'raydap/pause'),
-  );
-}
-
-/** Send the request to the session of the cluster, which is started if there is none. */
+/** Send the request to the session of the cluster. Without a session, start one that attaches to no other workers. */
 async function requestInSession(
-  connection: ClusterConnection,
-  nodes: readonly WorkerNode[],
+  { connection, nodes }: ActedOn,
   request: 'raydap/attach' | 'raydap/pause',
 ): Promise<void> {
   if (connection.session !== undefined || (await debugCluster(connection, { autoAttach: false }))) {
-    await connection.attach(
-      nodes.map(({ worker }) => worker.key),
-      request,
-    );
+    await connection.attach(keysOf(nodes), request);
   }
 }
 
-export function isStopped({ worker }: WorkerNode): boolean {
-  return worker.state === 'stopped';
+function keysOf(nodes: readonly WorkerNode[]): string[] {
+  return nodes.map(({ worker }) => worker.key);
 }
 
-function isAttached({ worker }: WorkerNode): boolean {
-  return ['stopped', 'held', 'running', 'attaching'].includes(worker.state);
+function isUnpaused({ state }: WorkerEntry): boolean {
+  return state === 'running' || state === 'held';
 }
 
 function isAttachable({ state, agent }: WorkerEntry): boolean {

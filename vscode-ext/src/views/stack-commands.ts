@@ -5,10 +5,10 @@ import * as vscode from 'vscode';
 import type { StackRow } from '../text/stack-rows';
 import { ofKnownRows, type Commands } from './commands';
 import type { EvaluationPanel } from './evaluation-panel';
-import { askAndEvaluate, stepAt } from './multi-worker-commands';
-import { reportCount } from './report-count';
+import { askAndEvaluate, stepThreads } from './multi-worker-commands';
 import type { StackPicture } from './stack-picture';
 import type { StackTree } from './stack-tree';
+import { reportCount } from './worker-actions';
 
 export function stackCommands(tree: StackTree, panel: EvaluationPanel, picture: StackPicture): Commands {
   return {
@@ -18,9 +18,10 @@ export function stackCommands(tree: StackTree, panel: EvaluationPanel, picture: 
         const resumed = await tree.connectionOfRows?.request('raydap/continue', { threads: members });
         reportCount('continued', resumed?.threads.length ?? 0);
       },
-      stepStack: (row: StackRow) => step(tree, row),
+      stepStack: ({ members }: StackRow) =>
+        tree.connectionOfRows && stepThreads(tree.connectionOfRows, members, tree.select),
       compareStack: ({ members }: StackRow) =>
-        tree.connectionOfRows && askAndEvaluate(tree.connectionOfRows, panel, members),
+        tree.connectionOfRows && askAndEvaluate(tree.connectionOfRows, panel, { threads: members }),
     }),
     showStacksOfRunning: () => tree.showRunning(true),
     hideStacksOfRunning: () => tree.showRunning(false),
@@ -39,14 +40,5 @@ async function goTo(
     const place = new vscode.Position(Math.max(0, frame.line - 1), 0);
     const options = { selection: new vscode.Range(place, place), preview: true };
     await vscode.window.showTextDocument(vscode.Uri.file(frame.path), options);
-  }
-}
-
-/** Step the threads of a row. A request steps all threads at the same line, so it takes one request for each line. */
-async function step({ connectionOfRows: connection }: StackTree, { members }: StackRow): Promise<void> {
-  let left = [...members];
-  for (let [threadId] = left; threadId !== undefined && connection !== undefined; [threadId] = left) {
-    const stepped = await stepAt(connection, threadId);
-    left = left.filter((each) => each !== threadId && !stepped.threads.includes(each));
   }
 }

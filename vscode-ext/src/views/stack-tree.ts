@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import type { ClusterConnection } from '../model/cluster-connection';
 import { LatestRead } from '../model/timers';
 import { stackRows, type StackRow } from '../text/stack-rows';
+import type { ClusterFilter } from './cluster-filter';
 import type { DebugSessions } from './debug-sessions';
 
 /** The shortest pause before a read of all stacks. After a read that took longer, the pause is as long as that read. */
@@ -38,20 +39,31 @@ export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disp
     (stacks: Stacks) => this.show(stacks),
     () => Math.max(INTERVAL_MS, this.tookMs),
   );
-  private readonly subscription = vscode.debug.onDidChangeActiveDebugSession(() => this.changed());
+  private readonly subscriptions: vscode.Disposable;
   readonly view: vscode.TreeView<StackRow>;
 
-  constructor(private readonly sessions: DebugSessions) {
+  constructor(
+    private readonly sessions: DebugSessions,
+    private readonly filter: Pick<ClusterFilter, 'selectOf' | 'onDidChange'>,
+  ) {
     this.view = vscode.window.createTreeView('raydap.stacks', { treeDataProvider: this });
     this.view.onDidChangeVisibility(() => this.changed());
+    this.subscriptions = vscode.Disposable.from(
+      vscode.debug.onDidChangeActiveDebugSession(() => this.changed()),
+      // The rows have workers that the new filter hides. Do not wait for a read that has begun before.
+      filter.onDidChange(() => this.changed(true)),
+    );
   }
 
-  /** Read the stacks again, because workers or the active session have changed. Do nothing while the view is hidden. */
-  changed(): void {
+  /**
+   * Read the stacks again, because workers, the filter or the active session have changed. Do nothing while the view is
+   * hidden. If `isOther` is true, drop the answer of a read that has begun before.
+   */
+  changed(isOther = false): void {
     if (!this.view.visible) {
       return;
     }
-    if (this.connection === this.asked) {
+    if (this.connection === this.asked && !isOther) {
       this.update.call();
     } else {
       // Another session has the focus. Read without waiting for the answer of the previous session, which may be slow.
@@ -69,6 +81,11 @@ export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disp
   /** The cluster of the shown rows. The thread ids in the rows are valid for this cluster only. */
   get connectionOfRows(): ClusterConnection | undefined {
     return this.shown;
+  }
+
+  /** The set to which the filter limits the rows; undefined if they contain all workers. */
+  get select(): string | undefined {
+    return this.filter.selectOf(this.shown);
   }
 
   /** The cluster to read; undefined if no session debugs one. */
@@ -98,7 +115,7 @@ export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disp
   }
 
   dispose(): void {
-    vscode.Disposable.from(this.subscription, this.update, this.view, this.refresh).dispose();
+    vscode.Disposable.from(this.subscriptions, this.update, this.view, this.refresh).dispose();
   }
 
   private async read(): Promise<Stacks> {
@@ -106,7 +123,8 @@ export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disp
     const { connection } = this;
     this.asked = connection;
     try {
-      const wanted = { running: this.running, maxMembers: MAX_MEMBERS };
+      const select = this.filter.selectOf(connection);
+      const wanted = { running: this.running, maxMembers: MAX_MEMBERS, ...(select !== undefined && { select }) };
       const stacks = await connection?.request('raydap/stacks', wanted);
       return { connection, rows: stacks === undefined ? [] : stackRows(stacks) };
     } catch {

@@ -95,6 +95,7 @@ export { MarkdownString, ThemeColor, ThemeIcon, TreeItem, Uri };
 
 export const TreeItemCollapsibleState = { None: 0, Collapsed: 1, Expanded: 2 };
 export const ViewColumn = { Active: -1, Beside: -2, One: 1 };
+export const StatusBarAlignment = { Left: 1, Right: 2 };
 export const ProgressLocation = { Notification: 15 };
 export const ConfigurationTarget = { Global: 1, Workspace: 2 };
 
@@ -192,6 +193,10 @@ export const window = {
     message: '',
     dispose: () => undefined,
   }),
+  createStatusBarItem: (): object => ({ text: '', show: () => undefined, hide: () => undefined }),
+  createTextEditorDecorationType: (): Disposable => new Disposable(() => undefined),
+  onDidChangeVisibleTextEditors: new EventEmitter().event,
+  visibleTextEditors: [] as object[],
   createWebviewPanel,
   showTextDocument: (uri: Uri) => Promise.resolve(seen.push(`document: ${uri.toString()}`)),
 };
@@ -204,6 +209,7 @@ export const debug = {
   onDidStartDebugSession: events.started.event,
   onDidTerminateDebugSession: events.terminated.event,
   onDidReceiveDebugSessionCustomEvent: events.custom.event,
+  asDebugSourceUri: ({ path }: { readonly path: string }): Uri => new Uri(path),
   startDebugging: (_folder: unknown, configuration: { name: string; noDebug?: boolean }): Promise<boolean> => {
     seen.push(`start: ${configuration.name}${configuration.noDebug === true ? ' without debugging' : ''}`);
     return Promise.resolve(true);

@@ -12,7 +12,8 @@ interface Item {
 
 const { contributes } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   contributes: {
-    commands: readonly { readonly command: string; readonly icon?: string }[];
+    commands: readonly { readonly command: string; readonly icon?: string; readonly enablement?: string }[];
+    keybindings: readonly { readonly command: string; readonly key: string; readonly when?: string }[];
     menus: Readonly<Record<string, readonly Item[]>>;
   };
 };
@@ -86,4 +87,30 @@ test('a button of a row is an icon; one of the debug toolbar says what it does, 
     toolbar.filter((command) => withIcon.has(command)),
     [],
   );
+});
+
+test('each key combination is bound once, to a command that exists, under the condition of that command', () => {
+  const conditions = new Map(contributes.commands.map(({ command, enablement }) => [command, enablement]));
+  for (const { command, when } of contributes.keybindings) {
+    assert.ok(conditions.has(command), command);
+    assert.equal(when, conditions.get(command), command);
+  }
+  const keys = contributes.keybindings.map(({ key }) => key);
+  assert.equal(new Set(keys).size, keys.length);
+});
+
+test('each command on workers can be called from the palette and by keys', () => {
+  const hidden = (contributes.menus.commandPalette ?? []).filter(({ when }) => when === 'false');
+  const bound = contributes.keybindings.map(({ command }) => command);
+  for (const name of [
+    'continueWorkers',
+    'continueGroup',
+    'continueAll',
+    'attachWorkers',
+    'pauseWorkers',
+    'showStack',
+  ]) {
+    assert.ok(!hidden.some(({ command }) => command === `raydap.${name}`), name);
+    assert.ok(bound.includes(`raydap.${name}`), name);
+  }
 });

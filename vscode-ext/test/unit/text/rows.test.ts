@@ -81,7 +81,7 @@ test('a level says how many of its workers do what, and what can be done', () =>
   const row = rowOf(job, 0);
   assert.equal(row.label, 'job 01000000');
   assert.equal(row.description, '1 stopped, 1 paused, 1 running');
-  assert.equal(row.context, 'raydap.job.continue.attach');
+  assert.equal(row.context, 'raydap.job.continue.attach.pause.detach');
 });
 
 /** Return the labels and descriptions of all groups, from the top. */

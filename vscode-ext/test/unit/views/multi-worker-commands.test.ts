@@ -1,4 +1,4 @@
-/** Tests: the session, threads and rows that the commands for many workers act on. */
+/** Tests: the session, threads and workers that the commands for many workers act on. */
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
@@ -9,11 +9,14 @@ import { CommandTargets } from '../../../src/views/command-target';
 import type { DebugSessions } from '../../../src/views/debug-sessions';
 import type { EvaluationPanel } from '../../../src/views/evaluation-panel';
 import { multiWorkerCommands } from '../../../src/views/multi-worker-commands';
+import { rowCommands } from '../../../src/views/row-commands';
+import type { StackDocuments } from '../../../src/views/stack-documents';
 import type { Element } from '../../../src/views/tree-elements';
+import { WorkerActions } from '../../../src/views/worker-actions';
 import { thread, worker } from '../example';
 import { begin, FakeSession, focus } from '../fake-sessions';
 import { settled } from '../fake-source';
-import { answers, cancellation, EventEmitter, resetVscode, seen } from '../fake-vscode';
+import { answers, cancellation, EventEmitter, resetVscode, seen, settings } from '../fake-vscode';
 
 function stopped(id: number, actor: string): WorkerEntry {
   return worker(id, { actor, state: 'stopped', threads: [thread(id)] });
@@ -40,12 +43,16 @@ function commandsOf(
   const selections = new EventEmitter();
   const view = { selection: [] as Element[], visible: true, onDidChangeSelection: selections.event };
   const evaluated: unknown[] = [];
-  const panel = { expression: '', show: (requester: unknown) => evaluated.push(requester) };
+  const panel = { expression: '', show: (...words: unknown[]) => evaluated.push(words) };
   const filter = {
     shows: (_: unknown, node: object) => !('worker' in node && hidden.includes((node.worker as WorkerEntry).key)),
+    selectOf: () => (hidden.length === 0 ? undefined : 'rank:0'),
   };
   const targets = new CommandTargets(sessions, view);
-  const commands = multiWorkerCommands(targets, panel as unknown as EvaluationPanel, filter, steps);
+  const commands = {
+    ...multiWorkerCommands(targets, panel as unknown as EvaluationPanel, filter, steps),
+    ...rowCommands(sessions, {} as unknown as StackDocuments, new WorkerActions(targets, filter)),
+  };
   return {
     run: async (name, ...args) => {
       await commands[name]?.(...(args as never[]));
@@ -64,7 +71,10 @@ function rowOf(sessions: DebugSessions, key: number): Element {
   return row.parent;
 }
 
-beforeEach(resetVscode);
+beforeEach(() => {
+  resetVscode();
+  settings.confirmCommands = false;
+});
 
 test('a command of the call stack acts on the thread of its row, not on the focused one', async () => {
   const session = new FakeSession('one', WORKERS);
@@ -186,7 +196,7 @@ test('a row of a session with a single thread acts on that thread, and one with 
   await run('stepTogether', 'several', context(several));
   assert.deepEqual(single.asked, ['raydap/step {"threadId":13,"command":"next","timeout":5}']);
   assert.deepEqual([several.asked, other.asked], [[], []]);
-  assert.match(seen.at(-1) ?? '', /^information: Select a stopped worker/);
+  assert.match(seen.at(-1) ?? '', /^information: Select a worker/);
 });
 
 test('a lost row is reported, and no other session is taken for it', async () => {
@@ -243,4 +253,91 @@ test('steps until workers part have a progress, whose button cancels the request
   await settled();
   refuse(new Error('It runs.'));
   await assert.rejects(failing, /It runs/);
+});
+
+test('before a command acts on several workers of the selection or the focus, it shows how many they are', async () => {
+  settings.confirmCommands = true;
+  const session = new FakeSession('one', WORKERS);
+  const sessions = await begin(session);
+  const { run, select } = commandsOf(sessions);
+  let shown: unknown;
+  const confirm = (items: readonly object[]): unknown => (shown = items[0]);
+  focus(session, 11);
+  await run('continueGroup');
+  assert.deepEqual([session.asked, seen], [[], ['pick: Continue']]);
+  answers.push(confirm);
+  await run('continueGroup', 13, context(session, 13));
+  assert.deepEqual(shown, { label: 'Continue 2 Rollouts', description: 'Trainer.train, Trainer.train', detail: '' });
+  answers.push(confirm);
+  select(...sessions.registry.all);
+  await run('detachWorkers');
+  assert.equal((shown as { label: string }).label, 'Detach 4 workers');
+  assert.deepEqual(session.asked, [
+    'raydap/continue {"threads":[13,14]}',
+    'raydap/detach {"workers":["11","12","13","14"]}',
+  ]);
+});
+
+test('a command asks nothing on rows that contain its workers, and nothing for a single worker', async () => {
+  settings.confirmCommands = true;
+  const session = new FakeSession('one', WORKERS);
+  const sessions = await begin(session);
+  const { run } = commandsOf(sessions);
+  await run('continueGroup', rowOf(sessions, 11));
+  await run('continueWorkers', sessions.registry.all[0]);
+  focus(session, 12);
+  await run('continueWorkers');
+  await run('continueWorkers', 13, context(session, 13));
+  assert.deepEqual(session.asked, [
+    'raydap/continue {"threads":[11,12]}',
+    'raydap/continue {"threads":[11,12,13,14]}',
+    'raydap/continue {"threads":[12]}',
+    'raydap/continue {"threads":[13]}',
+  ]);
+  assert.deepEqual(
+    seen.filter((each) => each.startsWith('pick')),
+    [],
+  );
+});
+
+test('commands of the toolbar and the call stack do not touch the workers that the filter hides', async () => {
+  settings.confirmCommands = true;
+  const session = new FakeSession('one', WORKERS);
+  const { run, evaluated } = commandsOf(await begin(session), ['12', '13']);
+  focus(session, 11);
+  await run('continueAll');
+  assert.deepEqual([session.asked, seen], [[], ['pick: Continue']]);
+  answers.push((items: readonly object[]) => items[0]);
+  await run('continueAll');
+  await run('continueGroup', 12, context(session, 12));
+  await run('stepTogether');
+  await run('stepTogether', 13, context(session, 13));
+  assert.match(seen.at(-1) ?? '', /^information: The filter hides Trainer.train, so the command did nothing/);
+  assert.deepEqual(session.asked, [
+    'raydap/continue {"threads":[11,14]}',
+    'raydap/continue {"threads":[11]}',
+    'raydap/step {"threadId":11,"command":"next","timeout":5,"select":"rank:0"}',
+  ]);
+  answers.push('loss');
+  await run('evaluateAll');
+  assert.deepEqual((evaluated[0] as unknown[]).slice(1), ['loss', { select: 'rank:0' }]);
+});
+
+test('barriers with hidden workers are neither shown nor released', async () => {
+  const session = new FakeSession('one', [worker(11, { state: 'held' }), worker(12, { state: 'held' })]);
+  const { run } = commandsOf(await begin(session), ['12']);
+  await run('releaseAtBarriers');
+  assert.deepEqual(session.asked, []);
+  assert.match(seen[0] ?? '', /The filter hides 1 of the 2 workers at barriers/);
+});
+
+test('without a selected row and a focused thread, the user chooses the group to continue', async () => {
+  const session = new FakeSession('one', WORKERS);
+  const { run } = commandsOf(await begin(session));
+  await run('continueGroup');
+  answers.push((items: readonly { label: string }[]) => items.find(({ label }) => label === 'Rollout'));
+  await run('continueGroup');
+  assert.deepEqual(session.asked, ['raydap/continue {"threads":[13,14]}']);
+  await run('continueWorkers');
+  assert.match(seen.at(-1) ?? '', /^information: Select a worker/);
 });

@@ -6,13 +6,15 @@ import { beforeEach, test } from 'node:test';
 import type { WorkerEntry } from '../../../src/protocol/messages';
 import { ClusterFilter } from '../../../src/views/cluster-filter';
 import { ClusterTree } from '../../../src/views/cluster-tree';
+import { CommandTargets } from '../../../src/views/command-target';
 import type { Commands } from '../../../src/views/commands';
 import { rowCommands } from '../../../src/views/row-commands';
 import type { StackDocuments } from '../../../src/views/stack-documents';
 import type { Element } from '../../../src/views/tree-elements';
+import { WorkerActions } from '../../../src/views/worker-actions';
 import { thread, worker } from '../example';
 import { begin, FakeSession } from '../fake-sessions';
-import { resetVscode, seen } from '../fake-vscode';
+import { EventEmitter, resetVscode, seen } from '../fake-vscode';
 
 function stopped(id: number): WorkerEntry {
   return worker(id, { state: 'stopped', threads: [thread(id)] });
@@ -35,7 +37,9 @@ async function show(session: FakeSession): Promise<Fixture> {
   const filter = new ClusterFilter(registry);
   const group = cluster?.tree.get('11')?.parent;
   assert.ok(cluster !== undefined && group !== undefined);
-  const commands = rowCommands(registry, sessions, {} as unknown as StackDocuments, filter);
+  const view = { selection: [], visible: true, onDidChangeSelection: new EventEmitter().event };
+  const actions = new WorkerActions(new CommandTargets(sessions, view), filter);
+  const commands = rowCommands(sessions, {} as unknown as StackDocuments, actions);
   return { commands, tree: new ClusterTree(registry, filter), cluster, group, filter };
 }
 
@@ -69,6 +73,7 @@ test('hidden workers are neither continued, detached, attached nor copied', asyn
     'status: Ray: 0 workers being attached; 1 hidden by the filter was left out',
     'status: Ray: 1 worker detached; 1 hidden by the filter was left out',
     'clipboard: Trainer.train · 11 · 10.0.0.7',
+    'status: Ray: 1 worker copied; 2 hidden by the filter were left out',
   ]);
 });
 
@@ -87,7 +92,7 @@ test('rows count the workers that they show, and offer what these allow', async 
   assert.match(tree.getTreeItem(cluster).contextValue ?? '', /continue\.attach/);
   await filter.set('rank:0');
   assert.equal(tree.getTreeItem(cluster).description, '1 stopped');
-  assert.doesNotMatch(tree.getTreeItem(cluster).contextValue ?? '', /attach/);
+  assert.doesNotMatch(tree.getTreeItem(cluster).contextValue ?? '', /\.attach/);
   assert.match((tree.getTreeItem(group).tooltip as { value: string }).value, /: 1 stopped$/);
-  assert.equal(tree.getTreeItem(group).contextValue, 'raydap.actor.continue.session');
+  assert.equal(tree.getTreeItem(group).contextValue, 'raydap.actor.continue.detach.session');
 });

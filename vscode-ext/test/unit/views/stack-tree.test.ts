@@ -8,7 +8,7 @@ import type { StackPicture } from '../../../src/views/stack-picture';
 import { thread, worker } from '../example';
 import { begin, FakeSession, focus } from '../fake-sessions';
 import { settled } from '../fake-source';
-import { events, resetVscode } from '../fake-vscode';
+import { EventEmitter, events, resetVscode } from '../fake-vscode';
 
 /** Return a session whose reads of stacks wait until the test calls the functions in `answers`. */
 function slow(id: string): { session: FakeSession; answers: (() => void)[] } {
@@ -21,12 +21,15 @@ function slow(id: string): { session: FakeSession; answers: (() => void)[] } {
   return { session: new FakeSession(id, [stopped], undefined, undefined, { 'raydap/stacks': read }), answers };
 }
 
+/** A filter that shows all workers. */
+const ALL = { selectOf: () => undefined, onDidChange: new EventEmitter().event };
+
 beforeEach(resetVscode);
 
 test('the stacks of the session with the focus win against a slow answer of another one', async () => {
   const [one, other] = [slow('one'), slow('other')];
   const sessions = await begin(one.session, other.session);
-  const tree = new StackTree(sessions);
+  const tree = new StackTree(sessions, ALL);
   focus(one.session, 1);
   tree.changed();
   focus(other.session, 1);
@@ -51,7 +54,7 @@ test('the stacks of the session with the focus win against a slow answer of anot
 
 test('many changes during a slow read are no further reads', async () => {
   const { session, answers } = slow('one');
-  const tree = new StackTree(await begin(session));
+  const tree = new StackTree(await begin(session), ALL);
   focus(session, 1);
   for (let change = 0; change < 6; change++) {
     tree.changed();
