@@ -26,7 +26,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const { version } = context.extension.packageJSON as { readonly version: string };
   const log = vscode.Uri.joinPath(context.logUri, 'raydap.log');
   const tokens = new TokenStore(context.secrets, context.globalState, placeOfWindow());
-  const problems = new ProblemDialog(tokens, log);
+  const problems = new ProblemDialog(tokens, log, version);
   // VS Code cuts a message without a button after one line.
   const versions = new VersionCheck(version, (text) => void vscode.window.showWarningMessage(text, 'OK'));
   const configurations = new ConfigurationProvider(tokens, problems);

@@ -78,7 +78,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     const finding = await findSelectedInterpreter(folder);
     const problem = problemOfInterpreter(finding);
     if (problem !== undefined) {
-      this.problems.show(problem, { folder, configuration, python: finding.python });
+      this.problems.show(problem, { folder, configuration, finding });
       return undefined;
     }
     const hub = hubOf(configuration);

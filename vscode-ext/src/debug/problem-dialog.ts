@@ -4,9 +4,10 @@ import * as vscode from 'vscode';
 
 import { clusterAddressOf, hubOf, JOIN, type Configuration } from '../model/configuration';
 import { EXAMPLE, hubUrlError } from '../model/hub-url';
+import type { InterpreterFinding } from '../model/interpreter-finding';
 import type { Problem, ProblemAction } from '../model/problem';
 import type { TokenStore } from '../model/token-store';
-import { installCommand, shellLine } from '../process/command';
+import { installCommand, shellLine, type Installation } from '../process/command';
 import { ACTION_LABELS, problemOfInstall } from '../text/problems';
 import { showingError } from './error-message';
 import { chooseInterpreter, settingsTarget } from './selected-interpreter';
@@ -17,7 +18,7 @@ export interface Attempt {
   readonly folder: vscode.WorkspaceFolder | undefined;
   readonly configuration: vscode.DebugConfiguration;
   /** The interpreter that was checked. If it is undefined, the install actions use `python3`. */
-  readonly python?: string;
+  readonly finding?: InterpreterFinding;
   /** The function that repeats the attempt with changed keys. If it is undefined, a debug session is started. */
   readonly retry?: (change: Partial<Configuration>) => unknown;
 }
@@ -32,13 +33,18 @@ const TASK = 'raydap';
 export class ProblemDialog {
   private readonly actions: Readonly<Record<ProblemAction, (attempt: Attempt) => Promise<Change>>> = {
     install: async (attempt) => {
-      const code = await installRaydap(attempt);
+      const command = this.installCommand(attempt);
+      const code = await runInTerminal(command);
       if (code !== 0) {
-        this.show(problemOfInstall(code), attempt);
+        this.show(problemOfInstall(code, command[0] === 'uv' ? 'uv' : 'pip'), attempt);
       }
       return code === 0 ? {} : undefined;
     },
-    copyInstall: copyInstall,
+    copyInstall: async (attempt) => {
+      await vscode.env.clipboard.writeText(shellLine(this.installCommand(attempt)));
+      vscode.window.setStatusBarMessage('Command copied. Run it in a terminal, then start the session again.', 10_000);
+      return undefined;
+    },
     chooseInterpreter: async ({ folder }) => ((await chooseInterpreter(folder)) ? {} : undefined),
     changeDashboard: changeDashboard,
     changeHub: changeHub,
@@ -57,6 +63,7 @@ export class ProblemDialog {
     private readonly tokens: TokenStore,
     /** The log file of the adapters. */
     private readonly log: vscode.Uri,
+    private readonly version: string,
   ) {}
 
   /**
@@ -75,6 +82,11 @@ export class ProblemDialog {
     }
   }
 
+  private installCommand({ finding }: Attempt): readonly string[] {
+    const chosen: Omit<Installation, 'version'> = finding ?? { python: 'python3' };
+    return installCommand({ ...chosen, version: this.version });
+  }
+
   private async ask(problem: Problem, attempt: Attempt): Promise<void> {
     const buttons = problem.actions.map((action) => ({ title: ACTION_LABELS[action], action }));
     const chosen = await vscode.window.showErrorMessage(problem.text, ...buttons);
@@ -90,32 +102,36 @@ export class ProblemDialog {
   }
 }
 
-/** Run pip in a terminal that the user sees. Return its exit code; undefined if its task was terminated. */
-async function installRaydap({ python = 'python3' }: Attempt): Promise<number | undefined> {
-  const [command, ...args] = installCommand(python) as [string, ...string[]];
+/** Run a command in a terminal that the user sees. Return its exit code; undefined if its task was terminated. */
+async function runInTerminal([command = '', ...args]: readonly string[]): Promise<number | undefined> {
   const task = new vscode.Task(
     { type: TASK },
     vscode.TaskScope.Workspace,
     'install raydap',
-    'pip',
+    'raydap',
     new vscode.ProcessExecution(command, args),
   );
-  // Add the listener before the start, because a Python without pip exits immediately.
-  return new Promise((resolve, reject) => {
-    const subscription = vscode.tasks.onDidEndTaskProcess(({ execution, exitCode }) => {
-      if (execution.task.definition.type === TASK) {
-        subscription.dispose();
-        resolve(exitCode);
-      }
-    });
-    vscode.tasks.executeTask(task).then(undefined, reject);
+  // Add the listener before the start: a Python without pip may exit before `executeTask` returns.
+  const ended = new Map<vscode.TaskExecution, number | undefined>();
+  let check = (): void => undefined;
+  const subscription = vscode.tasks.onDidEndTaskProcess(({ execution, exitCode }) => {
+    ended.set(execution, exitCode);
+    check();
   });
-}
-
-async function copyInstall({ python = 'python3' }: Attempt): Promise<Change> {
-  await vscode.env.clipboard.writeText(shellLine(installCommand(python)));
-  vscode.window.setStatusBarMessage('Command copied. Run it in a terminal, then start the session again.', 10_000);
-  return undefined;
+  try {
+    const started = await vscode.tasks.executeTask(task);
+    await new Promise<void>((resolve) => {
+      check = () => {
+        if (ended.has(started)) {
+          resolve();
+        }
+      };
+      check();
+    });
+    return ended.get(started);
+  } finally {
+    subscription.dispose();
+  }
 }
 
 /** Let the user enter another address of the cluster. */

@@ -37,9 +37,20 @@ export function languageServerCommand(python: string): Command {
   return { command: python, args: ['-m', 'raydap', 'lsp'], env: {} };
 }
 
+/** An installation of raydap. */
+export interface Installation {
+  readonly python: string;
+  /** The version of the extension, which is that of raydap. */
+  readonly version: string;
+  readonly installer?: 'uv';
+}
+
 /** Return the command that installs raydap; each element is one argument. */
-export function installCommand(python: string): readonly string[] {
-  return [python, '-m', 'pip', 'install', 'raydap'];
+export function installCommand({ python, version, installer }: Installation): readonly string[] {
+  const requirement = `raydap==${version}`;
+  return installer === 'uv'
+    ? ['uv', 'pip', 'install', '--python', python, requirement]
+    : [python, '-m', 'pip', 'install', requirement];
 }
 
 /** Return the words as one line, quoted so that a POSIX shell reads the same words. */

@@ -24,16 +24,18 @@ const PROBE_TIMEOUT_MS = 30_000;
 /** The script that checks an interpreter. It runs on any Python, even 2.7, because it reports the version. */
 const PROBE_SCRIPT = `
 import json, sys
-state, reason = "absent", ""
+state, reason, installer = "absent", "", None
 if sys.version_info >= (3, 10):
-    import importlib.util
+    import importlib.util, shutil
+    if not importlib.util.find_spec("pip") and shutil.which("uv"):
+        installer = "uv"
     if importlib.util.find_spec("raydap"):
         state = "ready"
         try:
             import raydap.cli.adapter
         except BaseException as error:
             state, reason = "broken", str(error) or type(error).__name__
-print(json.dumps({"version": list(sys.version_info[:3]), "raydap": state, "reason": reason}))
+print(json.dumps({"version": list(sys.version_info[:3]), "raydap": state, "reason": reason, "installer": installer}))
 `;
 
 /** The output of the script. */
@@ -41,6 +43,7 @@ interface Answer {
   readonly version: number[];
   readonly raydap: 'ready' | 'absent' | 'broken';
   readonly reason: string;
+  readonly installer?: 'uv' | null;
 }
 
 /**
@@ -83,13 +86,14 @@ export async function probeInterpreter(python: string): Promise<InterpreterFindi
   if (isOlder(answer.version)) {
     return { kind: 'tooOld', ...known };
   }
+  const installer = answer.installer === 'uv' ? { installer: answer.installer } : {};
   switch (answer.raydap) {
     case 'ready':
       return { kind: 'ready', ...known };
     case 'absent':
-      return { kind: 'lacksRaydap', ...known };
+      return { kind: 'lacksRaydap', ...known, ...installer };
     case 'broken':
-      return { kind: 'brokenRaydap', ...known, reason: answer.reason };
+      return { kind: 'brokenRaydap', ...known, reason: answer.reason, ...installer };
   }
 }
 

@@ -55,10 +55,10 @@ export function problemOfExit(code: number | undefined): Problem | undefined {
     : { text: `raydap ${endText(code)} before the session started.`, actions: ['showLog', 'chooseInterpreter'] };
 }
 
-/** Return the problem of an installation that has failed. `code` is the exit code of pip. */
-export function problemOfInstall(code: number | undefined): Problem {
+/** Return the problem of an installation that has failed. `code` is the exit code of the installer. */
+export function problemOfInstall(code: number | undefined, installer: 'pip' | 'uv' = 'pip'): Problem {
   return {
-    text: `pip ${endText(code)}, so raydap is not installed. The terminal shows the reason.`,
+    text: `${installer} ${endText(code)}, so raydap is not installed. The terminal shows the reason.`,
     actions: ['copyInstall', 'chooseInterpreter'],
   };
 }

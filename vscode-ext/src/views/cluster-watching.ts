@@ -49,7 +49,7 @@ export async function showProblem(
   }
   const { problem } = connection.status;
   const folder = firstFolder();
-  const { python } = await findSelectedInterpreter(folder);
+  const finding = await findSelectedInterpreter(folder);
   const retry = async ({ dashboard, hub }: Partial<Configuration>): Promise<void> => {
     const address = hub ?? dashboard;
     if (typeof address === 'string') {
@@ -57,7 +57,7 @@ export async function showProblem(
     }
     connection.reconnect();
   };
-  problems.show(problem, { folder, python, configuration: attachConfiguration(connection.cluster), retry });
+  problems.show(problem, { folder, finding, configuration: attachConfiguration(connection.cluster), retry });
 }
 
 /** Return a configuration that attaches to a cluster, in the form after VS Code has resolved it. */

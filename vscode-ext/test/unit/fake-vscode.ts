@@ -111,6 +111,7 @@ export const events = {
   started: new EventEmitter(),
   terminated: new EventEmitter(),
   custom: new EventEmitter(),
+  taskEnded: new EventEmitter(),
 };
 
 function asking(kind: string): (...words: readonly unknown[]) => Promise<unknown> {
@@ -231,6 +232,31 @@ export const workspace = {
   }),
   registerTextDocumentContentProvider: () => new Disposable(() => undefined),
   onDidCloseTextDocument: new EventEmitter().event,
+};
+
+export const TaskScope = { Workspace: 2 };
+
+export class Task {
+  constructor(
+    readonly definition: object,
+    readonly scope: number,
+    readonly name: string,
+    readonly source: string,
+    readonly execution: ProcessExecution,
+  ) {}
+}
+
+export class ProcessExecution {
+  constructor(
+    readonly process: string,
+    readonly args: readonly string[],
+  ) {}
+}
+
+/** The tasks. A test may replace `executeTask`. */
+export const tasks = {
+  onDidEndTaskProcess: events.taskEnded.event,
+  executeTask: (task: Task): Promise<unknown> => Promise.resolve({ task }),
 };
 
 export const languages = {

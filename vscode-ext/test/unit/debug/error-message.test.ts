@@ -15,7 +15,7 @@ import { answers, resetVscode, seen } from '../fake-vscode';
 beforeEach(resetVscode);
 
 test('an action of a problem that fails is a message', async () => {
-  const dialog = new ProblemDialog({} as unknown as TokenStore, {} as unknown as Uri);
+  const dialog = new ProblemDialog({} as unknown as TokenStore, {} as unknown as Uri, '1.2.3');
   answers.push((_: string, button: object) => button);
   const configuration = { type: 'raydap', request: 'attach', name: 'Job' };
   const retry = (): Promise<never> => Promise.reject(new Error('It failed again.'));

@@ -34,8 +34,13 @@ test('an empty token is left out, so that raydap looks for one itself', () => {
 });
 
 test('the copied command survives a shell', () => {
-  const words = installCommand("/home/o'neil/my env/bin/python");
+  const words = installCommand({ python: "/home/o'neil/my env/bin/python", version: '1.2.3' });
   const line = shellLine(['printf', '%s\\n', ...words]);
   assert.deepEqual(execFileSync('sh', ['-c', line], { encoding: 'utf8' }).trimEnd().split('\n'), words);
-  assert.equal(shellLine(installCommand('/usr/bin/python3')), '/usr/bin/python3 -m pip install raydap');
+  assert.equal(shellLine(words.slice(1)), '-m pip install raydap==1.2.3');
+});
+
+test('an environment without pip is installed into by uv, and the version is always that of the extension', () => {
+  const words = installCommand({ python: '/venv/bin/python', version: '1.2.3', installer: 'uv' });
+  assert.deepEqual(words, ['uv', 'pip', 'install', '--python', '/venv/bin/python', 'raydap==1.2.3']);
 });
