@@ -18,6 +18,7 @@ interface PythonApi {
     resolveEnvironment(
       path: unknown,
     ): Promise<{ readonly executable: { readonly uri: vscode.Uri | undefined } } | undefined>;
+    readonly onDidChangeActiveEnvironmentPath: vscode.Event<unknown>;
   };
 }
 
@@ -72,13 +73,21 @@ function setting(folder: vscode.WorkspaceFolder | undefined): string {
   return vscode.workspace.getConfiguration('raydap', folder).get('python', '').trim();
 }
 
+/** Call `listener` when the user selects another interpreter in the Python extension. */
+export async function onDidChangeInterpreter(listener: () => void): Promise<vscode.Disposable> {
+  const environments = await pythonEnvironments();
+  return environments?.onDidChangeActiveEnvironmentPath(listener) ?? new vscode.Disposable(() => undefined);
+}
+
+/** Return the Python extension's environments; undefined without that extension. */
+async function pythonEnvironments(): Promise<PythonApi['environments'] | undefined> {
+  const extension = vscode.extensions.getExtension<Partial<PythonApi>>(PYTHON_EXTENSION);
+  return (await extension?.activate())?.environments;
+}
+
 /** Return the interpreter that the Python extension has selected; undefined without that extension or a selection. */
 async function activeInterpreter(folder: vscode.WorkspaceFolder | undefined): Promise<string | undefined> {
-  const extension = vscode.extensions.getExtension<Partial<PythonApi>>(PYTHON_EXTENSION);
-  if (extension === undefined) {
-    return undefined;
-  }
-  const { environments } = await extension.activate();
+  const environments = await pythonEnvironments();
   if (environments === undefined) {
     return undefined;
   }

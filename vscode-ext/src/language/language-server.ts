@@ -1,9 +1,9 @@
 /** raydap's language server for the Python files of this window. */
 
 import * as vscode from 'vscode';
-import { LanguageClient, RevealOutputChannelOn, type LanguageClientOptions } from 'vscode-languageclient/node';
+import type { LanguageClient, LanguageClientOptions } from 'vscode-languageclient/node';
 
-import { findSelectedInterpreter } from '../debug/selected-interpreter';
+import { findSelectedInterpreter, onDidChangeInterpreter } from '../debug/selected-interpreter';
 import { languageServerCommand } from '../process/command';
 
 const SECTION = 'raydap.languageServer';
@@ -20,14 +20,19 @@ const MAX_RESTARTS = 3;
 const LENS_COMMANDS = ['raydap.continueStopped', 'raydap.stepStopped', 'raydap.compareStopped'];
 
 /**
- * The client of the language server. It starts the server when the first Python file is opened. If the server cannot be
- * started, only its log contains the reason: a user who opens a file may not want raydap at all, and a debug session
- * reports a problem of the interpreter in a message.
+ * The client of the language server. It starts the server when the first Python file is opened, with the interpreter of
+ * its folder. If the server cannot be started, only its log contains the reason: a user who opens a file may not want
+ * raydap at all, and a debug session reports a problem of the interpreter in a message. The next attempt is made when
+ * the settings or the interpreter change, or a debug session starts.
  */
 export class LanguageServer implements vscode.Disposable {
   private readonly output = vscode.window.createOutputChannel('raydap language server', { log: true });
   private readonly subscriptions: { dispose(): unknown }[];
   private client: LanguageClient | undefined;
+  /** Whether there was an attempt to start the server, so that not every document starts a Python process. */
+  private isAttempted = false;
+  /** The subscription to changes of the selected interpreter. */
+  private changes: vscode.Disposable | undefined;
   /** The latest start, stop or configuration. Each waits for the one before, so that only one server runs at a time. */
   private last: Promise<void> = Promise.resolve();
 
@@ -36,8 +41,13 @@ export class LanguageServer implements vscode.Disposable {
     this.subscriptions = [
       this.output,
       vscode.workspace.onDidOpenTextDocument((document) => {
-        if (this.client === undefined && isPython(document)) {
+        if (!this.isAttempted && isPython(document)) {
           this.run(() => this.start());
+        }
+      }),
+      vscode.debug.onDidStartDebugSession(({ type }) => {
+        if (type === 'raydap' && this.client === undefined) {
+          this.run(() => this.restart());
         }
       }),
       vscode.workspace.onDidChangeConfiguration((change) => {
@@ -48,14 +58,13 @@ export class LanguageServer implements vscode.Disposable {
         }
       }),
     ];
-    if (vscode.workspace.textDocuments.some(isPython)) {
-      this.run(() => this.start());
-    }
+    this.run(() => this.start());
   }
 
   /** Stop the server. VS Code awaits this promise when the window closes, so that the server is shut down properly. */
   async dispose(): Promise<void> {
     vscode.Disposable.from(...this.subscriptions).dispose();
+    this.changes?.dispose();
     await this.last;
     await this.stop();
   }
@@ -66,26 +75,32 @@ export class LanguageServer implements vscode.Disposable {
 
   private async restart(): Promise<void> {
     await this.stop();
-    if (vscode.workspace.textDocuments.some(isPython)) {
-      await this.start();
-    }
+    this.isAttempted = false;
+    await this.start();
   }
 
   private async start(): Promise<void> {
-    if (this.client !== undefined || !vscode.workspace.getConfiguration(SECTION).get<boolean>('enabled', true)) {
+    const document = vscode.workspace.textDocuments.find(isPython);
+    const isEnabled = vscode.workspace.getConfiguration(SECTION).get<boolean>('enabled', true);
+    if (this.isAttempted || !isEnabled || document === undefined) {
       return;
     }
-    const finding = await findSelectedInterpreter(vscode.workspace.workspaceFolders?.[0]);
+    this.isAttempted = true;
+    const folder = vscode.workspace.getWorkspaceFolder(document.uri) ?? vscode.workspace.workspaceFolders?.[0];
+    const finding = await findSelectedInterpreter(folder);
+    this.changes ??= await onDidChangeInterpreter(() => this.run(() => this.restart()));
     if (finding.kind !== 'ready') {
       this.output.info(`The language server was not started: ${finding.python} cannot run raydap (${finding.kind}).`);
       return;
     }
     const { command, args } = languageServerCommand(finding.python);
+    // Loading the client takes longer than everything else that happens at activation.
+    const { LanguageClient, RevealOutputChannelOn } = await import('vscode-languageclient/node');
     const client = new LanguageClient(
       SECTION,
       'raydap language server',
       { command, args: [...args], options: { cwd: this.cwd } },
-      this.options(),
+      { ...this.options(), revealOutputChannelOn: RevealOutputChannelOn.Never },
     );
     this.client = client;
     try {
@@ -106,7 +121,6 @@ export class LanguageServer implements vscode.Disposable {
       documentSelector: DOCUMENTS,
       initializationOptions: serverSettings(),
       outputChannel: this.output,
-      revealOutputChannelOn: RevealOutputChannelOn.Never,
       initializationFailedHandler: () => false,
       connectionOptions: { maxRestartCount: MAX_RESTARTS },
     };

@@ -112,6 +112,8 @@ export const events = {
   terminated: new EventEmitter(),
   custom: new EventEmitter(),
   taskEnded: new EventEmitter(),
+  opened: new EventEmitter(),
+  settings: new EventEmitter(),
 };
 
 function asking(kind: string): (...words: readonly unknown[]) => Promise<unknown> {
@@ -194,6 +196,11 @@ export const window = {
     message: '',
     dispose: () => undefined,
   }),
+  createOutputChannel: () => ({
+    info: (text: string) => seen.push(`log: ${text}`),
+    warn: (text: string) => seen.push(`log: ${text}`),
+    dispose: () => undefined,
+  }),
   createStatusBarItem: (): object => ({ text: '', show: () => undefined, hide: () => undefined }),
   createTextEditorDecorationType: (): Disposable => new Disposable(() => undefined),
   onDidChangeVisibleTextEditors: new EventEmitter().event,
@@ -230,6 +237,10 @@ export const workspace = {
     get: (key: string, otherwise: unknown) => settings[key] ?? otherwise,
     update: (key: string, value: unknown) => Promise.resolve((settings[key] = value)),
   }),
+  textDocuments: [] as object[],
+  getWorkspaceFolder: (): unknown => undefined,
+  onDidOpenTextDocument: events.opened.event,
+  onDidChangeConfiguration: events.settings.event,
   registerTextDocumentContentProvider: () => new Disposable(() => undefined),
   onDidCloseTextDocument: new EventEmitter().event,
 };
@@ -277,5 +288,6 @@ export function resetVscode(): void {
   [seen, answers, panels].forEach((each) => (each.length = 0));
   Object.assign(debug, { activeStackItem: undefined, activeDebugSession: undefined });
   Object.keys(settings).forEach((key) => Reflect.deleteProperty(settings, key));
+  Object.assign(workspace, { workspaceFolders: undefined, getWorkspaceFolder: () => undefined, textDocuments: [] });
   cancellation.dispose();
 }
