@@ -32,6 +32,11 @@ export class ClusterRegistry {
     return [...this.saved.values(), ...this.temporary.values()];
   }
 
+  /** Return the connection to the cluster with this id. */
+  get(id: string): ClusterConnection | undefined {
+    return this.all.find(({ cluster }) => cluster.id === id);
+  }
+
   isSaved(connection: ClusterConnection): boolean {
     return this.saved.get(connection.cluster.id) === connection;
   }

@@ -67,12 +67,10 @@ export function isLoss({ before, worker }: Change): boolean {
   return worker.state === 'gone' && worker.problem !== '' && before?.state !== 'gone';
 }
 
-/** The changes of a tree since the last call of takeChanges. */
-export interface ChangedNodes {
-  /** All changed nodes. */
-  readonly nodes: readonly TreeNode[];
-  /** The topmost changed nodes. A view that renders them and all nodes below them shows every change. */
-  readonly roots: readonly TreeNode[];
+/** Return the nodes that are not below others of them. A view that redraws these and all nodes below redraws all. */
+export function topmost(nodes: readonly TreeNode[]): TreeNode[] {
+  const all = new Set(nodes);
+  return nodes.filter((node) => !isBelow(node, all));
 }
 
 /** The tree of one cluster's workers. It records the nodes that have changed. */
@@ -122,11 +120,11 @@ export class WorkerTree {
     this.removeUnless(({ state }) => state !== 'gone');
   }
 
-  /** Return the changes since the last call. They contain the parent of a removed node, not the node. */
-  takeChanges(): ChangedNodes {
+  /** Return the nodes that have changed since the last call. They contain the parent of a removed node, not the node. */
+  takeChanges(): TreeNode[] {
     const { changed } = this;
     this.changed = new Set();
-    return { nodes: [...changed], roots: [...changed].filter((node) => !isBelow(node, changed)) };
+    return [...changed];
   }
 
   /** Mark all workers as changed, because the ages in their rows have changed. */

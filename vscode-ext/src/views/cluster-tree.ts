@@ -6,25 +6,44 @@ import type { ClusterConnection } from '../model/cluster-connection';
 import type { ClusterRegistry } from '../model/cluster-registry';
 import type { Problem } from '../model/problem';
 import { actionWords, countsText, type Tally } from '../model/tally';
-import { GroupNode, WorkerNode, type TreeNode } from '../model/worker-tree';
+import { Throttle } from '../model/timers';
+import { GroupNode, topmost, WorkerNode, type TreeNode } from '../model/worker-tree';
 import { escaped, RowCache, rowOf } from '../text/rows';
-import { wrapped } from '../text/wrapped';
 import type { ClusterFilter } from './cluster-filter';
 import { isTreeNode, ProblemElement, type Element } from './tree-elements';
 
 /** The URI of the rows of gone workers, to which provideFileDecoration gives the colour of disabled text. */
 const GONE = vscode.Uri.parse('raydap:/gone');
 
+/**
+ * The shortest time between two updates of a group's row. VS Code redraws all rows below it, and a click on a row that
+ * is being redrawn is lost (`_addChildrenToClear` in its extHostTreeViews.ts).
+ */
+const GROUP_INTERVAL_MS = 1_000;
+
+/** The number of workers that are redrawn one by one. More workers are redrawn together with their group. */
+const MAX_REDRAWN_NOW = 20;
+
 /** The provider of the view's rows and of their colours. */
-export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.FileDecorationProvider {
+export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.FileDecorationProvider, vscode.Disposable {
   private readonly refresh = new vscode.EventEmitter<Element[] | undefined>();
   readonly onDidChangeTreeData = this.refresh.event;
   private readonly rows = new RowCache((node) => {
     const connection = this.registry.connectionOf(node);
     return rowOf(node, Date.now(), (group) => this.filter.tallyOf(connection, group));
   });
-  private readonly problems = new WeakMap<Problem, readonly ProblemElement[]>();
+  private readonly problems = new WeakMap<Problem, ProblemElement>();
   private readonly statuses = new WeakMap<ClusterConnection, string>();
+  /** The rows as VS Code has received them, and the ids of their children. */
+  private readonly drawnRows = new WeakMap<Element, string>();
+  private readonly drawnChildren = new WeakMap<Element, string>();
+  /** The nodes that are to be redrawn, with all rows below them. */
+  private pending = new Set<TreeNode>();
+  private readonly redrawPending = new Throttle(() => {
+    const nodes = [...this.pending].filter((node) => this.isChanged(this.elementOf(node)));
+    this.pending = new Set();
+    this.refresh.fire(topmost(nodes).map((node) => this.elementOf(node)));
+  }, GROUP_INTERVAL_MS);
   private shown: readonly ClusterConnection[] = [];
 
   constructor(
@@ -32,12 +51,16 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
     private readonly filter: ClusterFilter,
   ) {}
 
-  /** Update the changed rows of these clusters. If the list of clusters has changed, update all rows. */
+  /** Update the rows of these clusters that have changed. If the list of clusters has changed, update all rows. */
   update(changed: ReadonlySet<ClusterConnection>): void {
-    const elements = [...changed].flatMap((connection) => this.changedElements(connection));
+    const nodes = [...changed].flatMap((connection) => this.changedNodes(connection));
     const { all } = this.registry;
     const sameList = all.length === this.shown.length && all.every((each, index) => each === this.shown[index]);
-    this.refresh.fire(sameList ? elements : undefined);
+    if (sameList) {
+      this.redraw(nodes);
+    } else {
+      this.refresh.fire(undefined);
+    }
   }
 
   /** Update all rows, because the filter has changed. */
@@ -48,10 +71,18 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
   /** Update the ages in the rows of all workers. */
   updateAges(): void {
     this.registry.all.forEach(({ tree }) => tree.markAges());
-    this.refresh.fire(this.registry.all.flatMap((connection) => this.changedElements(connection)));
+    this.redraw(this.registry.all.flatMap((connection) => this.changedNodes(connection)));
   }
 
   getChildren(element?: Element): Element[] {
+    const children = this.childrenOf(element);
+    if (element !== undefined) {
+      this.drawnChildren.set(element, idsOf(children));
+    }
+    return children;
+  }
+
+  private childrenOf(element?: Element): Element[] {
     if (element === undefined) {
       this.shown = this.registry.all;
       return [...this.shown];
@@ -63,11 +94,17 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
       return this.shownOf(element.children, this.registry.connectionOf(element));
     }
     return element.status.kind === 'failed'
-      ? this.linesOf(element, element.status.problem)
+      ? [this.problemOf(element, element.status.problem)]
       : this.shownOf(element.tree.root.children, element);
   }
 
   getTreeItem(element: Element): vscode.TreeItem {
+    const item = this.itemOf(element);
+    this.drawnRows.set(element, JSON.stringify(item));
+    return item;
+  }
+
+  private itemOf(element: Element): vscode.TreeItem {
     if (element instanceof ProblemElement) {
       return problemItem(element);
     }
@@ -91,29 +128,59 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
       : undefined;
   }
 
-  /**
-   * Return the changed rows. If the status of the cluster has changed, return only its row, which stands for all rows
-   * below: the status affects their menus.
-   */
-  private changedElements(connection: ClusterConnection): Element[] {
-    const { nodes, roots } = connection.tree.takeChanges();
+  dispose(): void {
+    vscode.Disposable.from(this.redrawPending, this.refresh).dispose();
+  }
+
+  /** Redraw a few workers now, and groups or many workers later, because VS Code redraws all rows below a group. */
+  private redraw(nodes: readonly TreeNode[]): void {
+    const workers = nodes.filter((node) => node instanceof WorkerNode);
+    const isNow = workers.length <= MAX_REDRAWN_NOW;
+    if (isNow) {
+      this.refresh.fire(workers);
+    }
+    nodes.filter((node) => !isNow || node instanceof GroupNode).forEach((node) => this.pending.add(node));
+    if (this.pending.size > 0) {
+      this.redrawPending.call();
+    }
+  }
+
+  /** Return the nodes whose row or children differ from what VS Code shows. */
+  private changedNodes(connection: ClusterConnection): TreeNode[] {
+    const nodes = connection.tree.takeChanges();
     this.rows.forget(nodes);
     const status = `${connection.status.kind} ${connection.outage}`;
-    const sameStatus = this.statuses.get(connection) === status;
-    this.statuses.set(connection, status);
-    return sameStatus && roots.length > 0 && !roots.includes(connection.tree.root) ? [...roots] : [connection];
+    if (this.statuses.get(connection) !== status) {
+      this.statuses.set(connection, status);
+      // The status affects the menus of all rows below.
+      this.refresh.fire([connection]);
+      return [];
+    }
+    return [...new Set([connection.tree.root, ...nodes])].filter((node) => this.isChanged(this.elementOf(node)));
+  }
+
+  /** Return the element of a node: for the root of a tree, its cluster. */
+  private elementOf(node: TreeNode): Element {
+    return (node.parent === undefined ? this.registry.connectionOf(node) : undefined) ?? node;
+  }
+
+  /** Return whether an element differs from what VS Code shows. VS Code has not drawn rows of groups that were never open. */
+  private isChanged(element: Element): boolean {
+    const [row, children] = [this.drawnRows.get(element), this.drawnChildren.get(element)];
+    return (
+      (row !== undefined && row !== JSON.stringify(this.itemOf(element))) ||
+      (children !== undefined && children !== idsOf(this.childrenOf(element)))
+    );
   }
 
   private shownOf(nodes: Iterable<TreeNode>, connection: ClusterConnection | undefined): TreeNode[] {
     return [...nodes].filter((node) => this.filter.shows(connection, node));
   }
 
-  private linesOf(connection: ClusterConnection, problem: Problem): ProblemElement[] {
-    const lines =
-      this.problems.get(problem) ??
-      wrapped(problem.text).map((text, index) => new ProblemElement(connection, text, index));
-    this.problems.set(problem, lines);
-    return [...lines];
+  private problemOf(connection: ClusterConnection, problem: Problem): ProblemElement {
+    const element = this.problems.get(problem) ?? new ProblemElement(connection, problem.text);
+    this.problems.set(problem, element);
+    return element;
   }
 
   private nodeItem(node: TreeNode): vscode.TreeItem {
@@ -132,7 +199,7 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
     } else if (node.worker.state === 'gone') {
       item.resourceUri = GONE;
     } else if (node.worker.state === 'stopped' && debugged) {
-      item.command = { command: 'raydap.goToSource', title: 'Go to Source', arguments: [node] };
+      item.command = { command: 'raydap.goToSource', title: 'Go to Source', arguments: [node.worker.key] };
     }
     return item;
   }
@@ -200,15 +267,23 @@ function statusDescription({ status }: ClusterConnection, tally: Readonly<Tally>
   }
 }
 
-function problemItem({ connection, text, index }: ProblemElement): vscode.TreeItem {
-  const whole = connection.status.kind === 'failed' ? connection.status.problem.text : text;
+function problemItem({ connection: { cluster }, text }: ProblemElement): vscode.TreeItem {
   const item = new vscode.TreeItem(text);
-  item.id = `problem:${connection.cluster.id}:${index}`;
-  item.tooltip = `${whole}\n\nClick to show fixes.`;
-  item.iconPath = index === 0 ? themeIcon('warning', 'list.warningForeground') : themeIcon('blank', undefined);
-  item.contextValue = index === 0 ? 'raydap.problem' : '';
-  item.command = { command: 'raydap.showProblem', title: 'Show Fixes', arguments: [connection] };
+  item.id = `problem:${cluster.id}`;
+  item.tooltip = `${text}\n\nClick to show fixes.`;
+  item.iconPath = themeIcon('warning', 'list.warningForeground');
+  item.contextValue = 'raydap.problem';
+  item.command = { command: 'raydap.showProblem', title: 'Show Fixes', arguments: [cluster.id] };
   return item;
+}
+
+/** Return a text with the ids of the elements. */
+function idsOf(elements: readonly Element[]): string {
+  return elements
+    .map((element) =>
+      element instanceof WorkerNode ? element.worker.key : element instanceof GroupNode ? element.key : 'problem',
+    )
+    .join('\n');
 }
 
 function idOf(node: TreeNode, connection: ClusterConnection | undefined): string {

@@ -40,11 +40,11 @@ export async function startWatcher(
 
 /** Show why a cluster cannot be watched, with buttons for the actions that may help. */
 export async function showProblem(
-  connection: ClusterConnection,
+  connection: ClusterConnection | undefined,
   registry: ClusterRegistry,
   problems: ProblemDialog,
 ): Promise<void> {
-  if (connection.status.kind !== 'failed') {
+  if (connection?.status.kind !== 'failed') {
     return;
   }
   const { problem } = connection.status;

@@ -97,7 +97,8 @@ export class CommandTargets implements vscode.Disposable {
    * focused thread. With `needsSession`, leave out clusters without a session. Show a message if there is nothing.
    */
   async choose(args: readonly unknown[], needsSession: boolean): Promise<Choice | undefined> {
-    const [row, rows] = args;
+    const [, rows] = args;
+    const row = this.clickedRow(args[0]) ?? args[0];
     const { selection, visible } = this.view;
     const isCalled = isRow(row) || contextOf(args) !== undefined;
     const parts = isRow(row)
@@ -107,6 +108,10 @@ export class CommandTargets implements vscode.Disposable {
         : [];
     if (parts.length > 0) {
       return { isCalled, parts };
+    }
+    if (typeof row === 'string' && !isCalled) {
+      // The worker on which the user has clicked is no longer stopped.
+      return undefined;
     }
     const target = await this.of(args);
     if (target === undefined) {
@@ -129,6 +134,12 @@ export class CommandTargets implements vscode.Disposable {
       this.focused = focused;
       this.isRowLatest = false;
     }
+  }
+
+  /** Return the worker with this key. A click on a row passes it, because VS Code loses a row that it redraws. */
+  private clickedRow(key: unknown): WorkerNode | undefined {
+    const nodes = typeof key === 'string' ? this.sessions.registry.all.map(({ tree }) => tree.get(key)) : [];
+    return nodes.find((node) => node?.worker.state === 'stopped');
   }
 
   private ofRow(row: Element): Target | undefined {

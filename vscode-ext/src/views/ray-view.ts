@@ -7,7 +7,6 @@ import { showingError } from '../debug/error-message';
 import type { ProblemDialog } from '../debug/problem-dialog';
 import { StepRequests } from '../debug/step-requests';
 import type { StoppedLinesTracker } from '../debug/stopped-lines-tracker';
-import type { ClusterConnection } from '../model/cluster-connection';
 import { ClusterRegistry } from '../model/cluster-registry';
 import { SavedClusters } from '../model/saved-clusters';
 import { NODE_TIMERS } from '../model/timers';
@@ -88,10 +87,11 @@ export function rayView(
       filterWorkers: () => filter.ask(),
       showAllWorkers: () => filter.set(''),
       ...stackCommands(stackTree, panel, picture),
-      showProblem: (connection: ClusterConnection) => showProblem(connection, registry, problems),
+      showProblem: (id: string) => showProblem(registry.get(id), registry, problems),
     }),
     subscriptions: [
       view,
+      tree,
       targets,
       vscode.debug.registerDebugAdapterTrackerFactory('raydap', steps),
       indicators,

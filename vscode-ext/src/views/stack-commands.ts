@@ -12,8 +12,9 @@ import { reportCount } from './worker-actions';
 
 export function stackCommands(tree: StackTree, panel: EvaluationPanel, picture: StackPicture): Commands {
   return {
+    // A click on a row passes its id, because VS Code loses a row that it redraws.
+    goToStack: (id: string) => goTo(tree, tree.get(id)),
     ...ofKnownRows({
-      goToStack: (row: StackRow) => goTo(tree, row),
       continueStack: async ({ members }: StackRow) => {
         const resumed = await tree.connectionOfRows?.request('raydap/continue', { threads: members });
         reportCount('continued', resumed?.threads.length ?? 0);
@@ -30,10 +31,8 @@ export function stackCommands(tree: StackTree, panel: EvaluationPanel, picture: 
 }
 
 /** Go to the first stopped thread of a row. If its workers run, open the source line of its frame. */
-async function goTo(
-  { connectionOfRows: connection }: StackTree,
-  { members: [threadId], frame }: StackRow,
-): Promise<void> {
+async function goTo({ connectionOfRows: connection }: StackTree, row: StackRow | undefined): Promise<void> {
+  const { members: [threadId] = [], frame = null } = row ?? {};
   if (threadId !== undefined) {
     await connection?.request('raydap/focus', { threadId });
   } else if (frame !== null) {

@@ -98,6 +98,11 @@ export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disp
     return [...(row === undefined ? this.rows : row.children)];
   }
 
+  /** Return the present row with this id. */
+  get(id: string, rows = this.rows): StackRow | undefined {
+    return rows.find((row) => row.id === id) ?? rows.map(({ children }) => this.get(id, children)).find(Boolean);
+  }
+
   getParent(row: StackRow): StackRow | undefined {
     return this.parents.get(row);
   }
@@ -110,7 +115,7 @@ export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disp
     item.tooltip = row.tooltip;
     item.iconPath = new vscode.ThemeIcon(row.icon);
     item.contextValue = row.context;
-    item.command = { command: 'raydap.goToStack', title: 'Go to Source', arguments: [row] };
+    item.command = { command: 'raydap.goToStack', title: 'Go to Source', arguments: [row.id] };
     return item;
   }
 

@@ -5,13 +5,11 @@ import type { TreeNode } from '../model/worker-tree';
 
 export type Element = ClusterConnection | TreeNode | ProblemElement;
 
-/** One line of the problem that is shown below a cluster that cannot be watched. */
+/** The problem that is shown below a cluster that cannot be watched. */
 export class ProblemElement {
   constructor(
     readonly connection: ClusterConnection,
     readonly text: string,
-    /** The number of the line, counted from 0. */
-    readonly index: number,
   ) {}
 }
 

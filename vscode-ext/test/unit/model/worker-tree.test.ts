@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { GroupNode, WorkerTree, type TreeNode } from '../../../src/model/worker-tree';
+import { GroupNode, topmost, WorkerTree, type TreeNode } from '../../../src/model/worker-tree';
 import { RowCache, rowOf } from '../../../src/text/rows';
 import { worker } from '../example';
 
@@ -185,9 +185,9 @@ function viewed(tree: WorkerTree): () => { described: number; shown: number } {
   return () => {
     described = 0;
     shown = 0;
-    const { nodes, roots } = tree.takeChanges();
+    const nodes = tree.takeChanges();
     rows.forget(nodes);
-    roots.forEach(show);
+    topmost(nodes).forEach(show);
     return { described, shown };
   };
 }
@@ -225,7 +225,7 @@ test('the row of a job that is renamed is made anew', () => {
   assert.equal(rows.get(job).label, 'job 01000000');
   tree.takeChanges();
   tree.apply([worker(1, { submission: 'nightly' })]);
-  rows.forget(tree.takeChanges().nodes);
+  rows.forget(tree.takeChanges());
   assert.equal(rows.get(job).label, 'nightly');
 });
 
