@@ -47,6 +47,8 @@ export class ClusterConnection {
    * A sentence about the outage while the cluster does not answer, else empty. The tree keeps its workers in that time.
    */
   outage = '';
+  /** The URL of the dashboard, as the source has reported it; empty until then. */
+  url = '';
   private readonly sessions: Session[] = [];
   private source: WorkerSource | undefined;
   /** Incremented with each change of the source, so that late messages of an earlier source are dropped. */
@@ -134,6 +136,12 @@ export class ClusterConnection {
     return this.source.request(name, args);
   }
 
+  /** Ask for the URL. raydap does not know it while a launched program has not started its cluster. */
+  async identify(): Promise<void> {
+    const { cluster = '' } = await this.request('raydap/workers', {});
+    this.url = cluster;
+  }
+
   close(): void {
     this.watched = false;
     this.disconnect();
@@ -188,10 +196,11 @@ export class ClusterConnection {
   private async list(generation: number, source: WorkerSource): Promise<void> {
     this.earlyUpdates = [];
     try {
-      const { workers, outage } = await source.request('raydap/workers', { all: true });
+      const { workers, outage, cluster = '' } = await source.request('raydap/workers', { all: true });
       if (generation !== this.generation) {
         return;
       }
+      this.url = cluster;
       if (this.status.kind === 'connecting') {
         this.clearDeadline();
         this.status = { kind: 'watching' };

@@ -2,8 +2,8 @@
 
 import type { WorkerList } from '../protocol/messages';
 import { ClusterConnection, type ConnectionEnvironment, type Session } from './cluster-connection';
-import type { Configuration } from './configuration';
-import { clusterOf, type Cluster, type SavedClusters } from './saved-clusters';
+import { hubOf, type Configuration } from './configuration';
+import { clusterOf, isSame, type Cluster, type SavedClusters } from './saved-clusters';
 import type { TreeNode } from './worker-tree';
 
 /** A debug session with its name and its configuration. */
@@ -89,10 +89,9 @@ export class ClusterRegistry {
     return this.sessions.get(id)?.session;
   }
 
-  /** Assign a new session to its saved cluster, else to a connection of its own. */
-  addSession(session: ConfiguredSession): void {
-    const cluster = clusterOf(this.clusters.all, session.configuration);
-    const connection = (cluster && this.saved.get(cluster.id)) ?? this.addTemporary(session);
+  /** Assign a session to its saved cluster, else to a connection of its own. `url` is the URL of its cluster. */
+  addSession(session: ConfiguredSession, url = ''): void {
+    const connection = this.savedOf(session.configuration, url) ?? this.addTemporary(session);
     this.sessions.set(session.id, { session, connection });
     connection.addSession(session);
     this.listChanged(connection);
@@ -110,7 +109,11 @@ export class ClusterRegistry {
 
   /** Pass the update of a session to its connection. */
   workersChanged(sessionId: string, update: WorkerList): void {
-    this.connectionOfSession(sessionId)?.workersChanged(sessionId, update);
+    const connection = this.connectionOfSession(sessionId);
+    connection?.workersChanged(sessionId, update);
+    if (connection !== undefined && this.temporary.has(sessionId)) {
+      void this.identify(connection).catch(() => undefined);
+    }
   }
 
   close(): void {
@@ -126,12 +129,32 @@ export class ClusterRegistry {
   /** Move each session to the cluster that it now belongs to, after the saved clusters have changed. */
   private reassignSessions(): void {
     for (const { session, connection } of [...this.sessions.values()]) {
-      const cluster = clusterOf(this.clusters.all, session.configuration);
-      if ((cluster?.id ?? session.id) !== connection.cluster.id) {
+      const saved = this.savedOf(session.configuration, connection.url);
+      if ((saved?.cluster.id ?? session.id) !== connection.cluster.id) {
         this.removeSession(session.id);
-        this.addSession(session);
+        this.addSession(session, connection.url);
       }
     }
+  }
+
+  /** Move the sessions of a connection that is not saved to the saved cluster with the URL that raydap reports. */
+  private async identify(connection: ClusterConnection): Promise<void> {
+    if (connection.url === '') {
+      await connection.identify();
+    }
+    this.reassignSessions();
+  }
+
+  /**
+   * Return the saved cluster of a configuration, else the one with this URL. The URL that a hub reports is not used: a
+   * loopback address in it is that of another machine.
+   */
+  private savedOf(configuration: Partial<Configuration>, url = ''): ClusterConnection | undefined {
+    const cluster = clusterOf(this.clusters.all, configuration);
+    if (cluster !== undefined || url === '' || hubOf(configuration) !== undefined) {
+      return cluster && this.saved.get(cluster.id);
+    }
+    return [...this.saved.values()].find((saved) => saved.url === url || isSame(saved.cluster.address, url));
   }
 
   /** Report a change in the list of clusters or in their sessions. Watch the saved clusters that are idle by now. */

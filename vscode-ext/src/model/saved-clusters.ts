@@ -102,7 +102,8 @@ export function defaultName(address: string): string {
   return address === 'auto' ? 'This machine' : address.replace(/^\w+:\/\//, '').replace(/\/.*$/, '');
 }
 
-function isSame(one: string, other: string): boolean {
+/** Return whether two addresses are those of the same cluster. */
+export function isSame(one: string, other: string): boolean {
   return normalized(one) === normalized(other);
 }
 

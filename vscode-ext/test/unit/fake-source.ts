@@ -27,6 +27,12 @@ export class FakeSource implements Session {
     await this.listDuring('', ...workers);
   }
 
+  /** Answer a request for the list of workers with the URL of the cluster. */
+  async listOf(cluster: string, ...workers: WorkerEntry[]): Promise<void> {
+    this.answer({ workers, outage: '', cluster } as never);
+    await settled();
+  }
+
   async listDuring(outage: string, ...workers: WorkerEntry[]): Promise<void> {
     this.answer({ workers, outage } as never);
     await settled();

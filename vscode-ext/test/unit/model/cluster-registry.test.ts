@@ -106,3 +106,28 @@ test('a cluster is renamed', async () => {
   await registry.change(connection, { name: 'big' });
   assert.equal(connection.cluster.name, 'big');
 });
+
+test('a launched session moves to the saved cluster that its program has started or connected to', async () => {
+  const { registry } = empty();
+  await registry.add(ADDRESS);
+  const session = new FakeSession('s', { request: 'launch' });
+  registry.addSession(session);
+  await session.list();
+  assert.deepEqual(outline(registry), ['10.0.0.7:8265: connecting', 'Ray: s']);
+  registry.workersChanged('s', { workers: [worker(1)], outage: '' });
+  await session.list(worker(1));
+  registry.workersChanged('s', { workers: [worker(1)], outage: '' });
+  await session.listOf(`${ADDRESS}/`, worker(1));
+  assert.deepEqual(outline(registry), ['10.0.0.7:8265: s']);
+});
+
+test('a session of a hub stays apart from a saved cluster with the URL that the hub reports', async () => {
+  const { registry } = empty();
+  await registry.add('http://127.0.0.1:8265');
+  const session = new FakeSession('s', { request: 'attach', __hub: 'ws://far:4711/dap' });
+  registry.addSession(session);
+  await session.listOf('http://127.0.0.1:8265');
+  registry.workersChanged('s', { workers: [worker(1)], outage: '' });
+  await settled();
+  assert.deepEqual(outline(registry), ['127.0.0.1:8265: connecting', 'Ray: s']);
+});
