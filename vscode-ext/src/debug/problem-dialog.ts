@@ -78,7 +78,9 @@ export class ProblemDialog {
     try {
       await vscode.window.showTextDocument(this.log);
     } catch {
-      void vscode.window.showInformationMessage('There is no log yet. raydap writes it when a session starts.');
+      const text =
+        'There is no log yet. raydap writes it when a session starts; for sessions of a hub, the hub writes it.';
+      void vscode.window.showInformationMessage(text, 'OK');
     }
   }
 
@@ -88,9 +90,14 @@ export class ProblemDialog {
   }
 
   private async ask(problem: Problem, attempt: Attempt): Promise<void> {
-    const buttons = problem.actions.map((action) => ({ title: ACTION_LABELS[action], action }));
-    const chosen = await vscode.window.showErrorMessage(problem.text, ...buttons);
-    const change = chosen && (await this.actions[chosen.action](attempt));
+    // A hub writes its log on its own machine.
+    const hasLog = hubOf(attempt.configuration) === undefined;
+    const actions = problem.actions.filter((action) => hasLog || action !== 'showLog');
+    const buttons = actions.map((action) => ({ title: ACTION_LABELS[action], action }));
+    // VS Code cuts a message without a button after its first line.
+    const ok = { title: 'OK', action: undefined };
+    const chosen = await vscode.window.showErrorMessage(problem.text, ...(buttons.length > 0 ? buttons : [ok]));
+    const change = chosen?.action && (await this.actions[chosen.action](attempt));
     if (change === undefined) {
       return;
     }

@@ -1,6 +1,6 @@
 /** The script of the comparison page. It runs in the page, and sends the user's requests to the extension. */
 
-import { MOVED, type ComparisonMessage } from '../protocol/page-messages';
+import type { ComparisonMessage, ToComparison } from '../protocol/page-messages';
 
 declare function acquireVsCodeApi(): { postMessage(message: ComparisonMessage): void };
 
@@ -8,8 +8,15 @@ const code = acquireVsCodeApi();
 const form = document.querySelector('form');
 const since = document.querySelector<HTMLInputElement>('input[name=since]');
 
+/** The sorted column of the table, and whether its order is ascending; undefined if the user has not sorted it. */
+let sorted: { readonly column: number; readonly isAscending: boolean } | undefined;
+
+function inputOf(name: string): HTMLInputElement | null {
+  return document.querySelector<HTMLInputElement>(`input[name=${name}]`);
+}
+
 function valueOf(name: string): string {
-  return document.querySelector<HTMLInputElement>(`input[name=${name}]`)?.value ?? '';
+  return inputOf(name)?.value ?? '';
 }
 
 function compare(keep: boolean): void {
@@ -20,19 +27,47 @@ function compare(keep: boolean): void {
 /** Sort the table by the column of this button, with numbers in numeric order. A second click reverses the order. */
 function sort(button: HTMLButtonElement): void {
   const head = button.closest('th');
-  const table = button.closest('table');
+  if (head !== null) {
+    const isAscending = head.getAttribute('aria-sort') !== 'ascending';
+    sorted = { column: head.cellIndex, isAscending };
+    applySorting();
+  }
+}
+
+function applySorting(): void {
+  const table = document.querySelector('thead')?.closest('table');
   const body = table?.tBodies[0];
-  if (head === null || body === undefined) {
+  const heads = Array.from(table?.querySelectorAll('th') ?? []);
+  if (sorted === undefined || body === undefined) {
     return;
   }
-  const down = head.getAttribute('aria-sort') !== 'ascending';
-  table?.querySelectorAll('th').forEach((each) => each.removeAttribute('aria-sort'));
-  head.setAttribute('aria-sort', down ? 'ascending' : 'descending');
-  const text = (row: HTMLTableRowElement): string => row.cells[head.cellIndex]?.textContent ?? '';
+  const { column, isAscending } = sorted;
+  heads.forEach((each) => each.removeAttribute('aria-sort'));
+  heads[column]?.setAttribute('aria-sort', isAscending ? 'ascending' : 'descending');
+  const text = (row: HTMLTableRowElement): string => row.cells[column]?.textContent ?? '';
   const rows = Array.from(body.rows).sort((one, other) =>
     text(one).localeCompare(text(other), undefined, { numeric: true }),
   );
-  body.append(...(down ? rows : rows.reverse()));
+  body.append(...(isAscending ? rows : rows.reverse()));
+}
+
+/** Show the values of another comparison. Keep the sorting, the focus, and the input that the user is writing. */
+function replace({ expression, select, since: isSince, kept, results }: ToComparison & { kind: 'compared' }): void {
+  const main = document.querySelector('main');
+  if (main !== null) {
+    main.innerHTML = results;
+    applySorting();
+  }
+  for (const [name, value] of Object.entries({ expression, select })) {
+    const input = inputOf(name);
+    if (input !== null && input !== document.activeElement) {
+      input.value = value;
+    }
+  }
+  if (since !== null) {
+    since.checked = isSince;
+    since.closest('label')?.toggleAttribute('hidden', !kept);
+  }
 }
 
 form?.addEventListener('submit', (event) => {
@@ -55,9 +90,10 @@ document.addEventListener('click', ({ target }) => {
     code.postMessage({ kind: 'focus', threadId: Number(button.dataset.thread) });
   }
 });
-window.addEventListener('message', ({ data }) => {
-  const moved = document.querySelector<HTMLElement>('p.moved');
-  if (data === MOVED && moved !== null) {
-    moved.hidden = false;
+window.addEventListener('message', ({ data }: MessageEvent<ToComparison>) => {
+  if (data.kind === 'compared') {
+    replace(data);
+  } else {
+    document.querySelector('p.moved')?.removeAttribute('hidden');
   }
 });

@@ -19,5 +19,15 @@ export interface FocusMessage {
   readonly threadId: number;
 }
 
-/** The only message to the comparison page: workers have stopped or continued since the comparison. */
-export const MOVED = 'moved';
+/** A message to the comparison page. `moved`: workers have stopped or continued since the comparison. */
+export type ToComparison =
+  | { readonly kind: 'moved' }
+  | {
+      readonly kind: 'compared';
+      readonly expression: string;
+      readonly select: string;
+      readonly since: boolean;
+      readonly kept: boolean;
+      /** The values, in HTML. */
+      readonly results: string;
+    };

@@ -1,7 +1,7 @@
 /** The comparison page in HTML. It loads only its own script, and has the colours of the theme. */
 
 import type { Change, Comparison, ComparisonGroup, Histogram, Share, Statistics } from '../protocol/messages';
-import { markup, page, type Trusted } from './page';
+import { markup, page, Trusted } from './page';
 
 /** A comparison that the user has requested, with its answer or its problem. */
 export interface Compared {
@@ -25,10 +25,10 @@ const STYLE = `
     border: 1px solid var(--vscode-input-border, var(--vscode-editorWidget-border, transparent)); }
   input[name=expression] { flex: 2; }
   input[name=select] { flex: 1; }
-  button { padding: 0.3em 0.9em; border: 0; cursor: pointer;
+  button { padding: 0.3em 0.9em; border: 1px solid var(--vscode-button-border, var(--vscode-contrastBorder, transparent)); cursor: pointer;
     color: var(--vscode-button-foreground); background: var(--vscode-button-background); }
   button.other { color: var(--vscode-button-secondaryForeground); background: var(--vscode-button-secondaryBackground); }
-  button.sort, button.members { padding: 0; background: none; font: inherit; text-align: left; }
+  button.sort, button.members { padding: 0; border: 0; background: none; font: inherit; text-align: left; }
   button.sort { color: inherit; font-weight: 600; }
   button.members { color: var(--vscode-textLink-foreground); }
   p { color: var(--vscode-descriptionForeground); margin: 0.4em 0 1em; overflow-wrap: anywhere; }
@@ -59,7 +59,7 @@ const MAX_LENGTH = 40;
  * URI `script`. `isMoved` means that workers have stopped or continued since the comparison.
  */
 export function comparisonPage(compared: Compared, nonce: string, script: string, isMoved = false): string {
-  const { expression, select, kept, since, answer, problem } = compared;
+  const { expression, select, kept, since } = compared;
   const box = markup`<input type="checkbox" name="since"${since ? markup` checked` : ''}>`;
   const body = markup`<form>
 <input type="text" name="expression" value="${expression}" aria-label="Expression" spellcheck="false">
@@ -67,12 +67,17 @@ export function comparisonPage(compared: Compared, nonce: string, script: string
   placeholder="all stopped workers, or a set such as actor:Trainer not rank:0">
 <button type="submit">Compare</button>
 <button type="button" class="other" name="keep" title="Keep these values, to compare later values with them">Keep</button>
-${kept ? markup`<label>${box} compare with the kept values</label>` : ''}
+<label${kept ? '' : markup` hidden`}>${box} compare with the kept values</label>
 </form>
-${problem === undefined ? '' : markup`<p class="problem" role="alert">${problem}</p>`}
-${answer === undefined ? '' : movedLine(isMoved)}
-${answer === undefined ? '' : results(answer)}`;
+<main>${new Trusted(comparisonResults(compared, isMoved))}</main>`;
   return page({ title: expression, style: STYLE, body, nonce, script });
+}
+
+/** Return the part of the page below the form, in HTML. */
+export function comparisonResults({ answer, problem }: Compared, isMoved = false): string {
+  return markup`${problem === undefined ? '' : markup`<p class="problem" role="alert">${problem}</p>`}
+${answer === undefined ? '' : movedLine(isMoved)}
+${answer === undefined ? '' : results(answer)}`.text;
 }
 
 /** Return the line that marks the values as old. The page's script shows it as soon as a worker moves. */

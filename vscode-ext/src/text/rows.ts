@@ -10,6 +10,8 @@ export interface Row {
   readonly description: string;
   /** Markdown without links or HTML. */
   readonly tooltip: string;
+  /** The text for screen readers, which includes what the icon shows; undefined if the icon shows no state. */
+  readonly spoken?: string;
   /** The id of one of VS Code's icons. */
   readonly icon: string;
   /** The id of one of VS Code's colours; undefined for the colour of text. */
@@ -120,6 +122,7 @@ function workerRow({ worker, since }: WorkerNode, now: number): Row {
     label,
     description: parts.join(' · '),
     tooltip: tooltip(worker, errors, age),
+    spoken: [label, STATE_TEXTS[state], ...parts].join(', '),
     icon: problem !== '' && (state === 'paused' || state === 'alive') ? 'warning' : icon,
     ...(color === undefined ? {} : { color }),
     context: `raydap.worker.${state}${state === 'alive' && worker.agent ? '.agent' : ''}`,

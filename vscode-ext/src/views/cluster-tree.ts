@@ -184,13 +184,16 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
   }
 
   private nodeItem(node: TreeNode): vscode.TreeItem {
-    const { label, description, tooltip, icon, color, context } = this.rows.get(node);
+    const { label, description, tooltip, spoken, icon, color, context } = this.rows.get(node);
     const item = new vscode.TreeItem(label);
     const connection = this.registry.connectionOf(node);
     const debugged = connection?.session !== undefined;
     item.id = idOf(node, connection);
     item.description = description;
     item.tooltip = new vscode.MarkdownString(tooltip);
+    if (spoken !== undefined) {
+      item.accessibilityInformation = { label: spoken };
+    }
     item.iconPath = themeIcon(icon, color);
     item.contextValue = debugged ? `${context}.session` : context;
     if (node instanceof GroupNode) {

@@ -7,8 +7,8 @@ import * as vscode from 'vscode';
 import { showingError } from '../debug/error-message';
 import { ClusterConnection, type Session } from '../model/cluster-connection';
 import { Latest } from '../model/timers';
-import { MOVED, type ComparisonMessage } from '../protocol/page-messages';
-import { comparisonPage, type Compared } from '../text/comparison-page';
+import type { ComparisonMessage, ToComparison } from '../protocol/page-messages';
+import { comparisonPage, comparisonResults, type Compared } from '../text/comparison-page';
 import type { Requester } from './command-target';
 
 /** The name under which this panel keeps values. */
@@ -24,6 +24,8 @@ export class EvaluationPanel implements vscode.Disposable {
   private readonly latest = new Latest();
   /** Whether workers have stopped or continued since the values were requested. */
   private isMoved = false;
+  /** Whether the HTML of the page contains all updates. */
+  private isRendered = true;
   private panel: vscode.WebviewPanel | undefined;
 
   /** `extension` is the folder of the extension. */
@@ -59,11 +61,8 @@ export class EvaluationPanel implements vscode.Disposable {
     const { panel, requester } = this;
     if (!this.isMoved && requester !== undefined && idOf(requester) === sessionId) {
       this.isMoved = true;
-      if (panel?.visible === true) {
-        // Loading the page again would lose its focus and its sorting.
-        void panel.webview.postMessage(MOVED);
-      } else if (panel !== undefined) {
-        this.render(panel);
+      if (panel !== undefined) {
+        this.update(panel, { kind: 'moved' });
       }
     }
   }
@@ -95,12 +94,29 @@ export class EvaluationPanel implements vscode.Disposable {
       return;
     }
     this.compared = compared;
+    const isNew = this.panel === undefined;
     const panel = this.open();
     panel.title = expression;
-    this.render(panel);
+    if (isNew) {
+      this.render(panel);
+    } else {
+      const results = comparisonResults(compared, this.isMoved);
+      this.update(panel, { kind: 'compared', expression, select, since, kept: compared.kept, results });
+    }
+  }
+
+  /** Update the page by a message: loading it again would lose its focus and its sorting. */
+  private update(panel: vscode.WebviewPanel, message: ToComparison): void {
+    if (panel.visible) {
+      void panel.webview.postMessage(message);
+      this.isRendered = false;
+    } else {
+      this.render(panel);
+    }
   }
 
   private render({ webview }: vscode.WebviewPanel): void {
+    this.isRendered = true;
     const script = webview.asWebviewUri(vscode.Uri.joinPath(this.pages, 'comparison.js')).toString();
     webview.html = comparisonPage(this.compared, randomBytes(16).toString('hex'), script, this.isMoved);
   }
@@ -131,15 +147,19 @@ export class EvaluationPanel implements vscode.Disposable {
     panel.webview.onDidReceiveMessage((message: ComparisonMessage) => {
       showingError(this.take(message));
     });
-    // VS Code loads a hidden page from its HTML again when it is shown, so the mark must be in the HTML.
+    // VS Code loads a hidden page from its HTML again when it is shown, so the HTML must contain all updates.
     panel.onDidChangeViewState(() => {
-      if (!panel.visible && this.isMoved) {
+      if (!panel.visible && !this.isRendered) {
         this.render(panel);
       }
     });
+    const setContext = (isOpen: boolean): void =>
+      void vscode.commands.executeCommand('setContext', 'raydap.comparing', isOpen);
     panel.onDidDispose(() => {
       this.panel = undefined;
+      setContext(false);
     });
+    setContext(true);
     this.panel = panel;
     return panel;
   }

@@ -142,13 +142,15 @@ export interface FakePanel {
     readonly onDidReceiveMessage: EventEmitter['event'];
   };
   readonly messages: EventEmitter;
+  readonly disposed: EventEmitter;
+  readonly viewState: EventEmitter;
 }
 
 /** The opened webviews, oldest first. */
 export const panels: FakePanel[] = [];
 
 function createWebviewPanel(): object {
-  const messages = new EventEmitter();
+  const [messages, disposed, viewState] = [new EventEmitter(), new EventEmitter(), new EventEmitter()] as const;
   const posted: unknown[] = [];
   const panel = {
     title: '',
@@ -163,8 +165,10 @@ function createWebviewPanel(): object {
     },
     reveal: () => undefined,
     dispose: () => undefined,
-    onDidDispose: new EventEmitter().event,
-    onDidChangeViewState: new EventEmitter().event,
+    disposed,
+    viewState,
+    onDidDispose: disposed.event,
+    onDidChangeViewState: viewState.event,
   };
   panels.push(panel);
   return panel;
@@ -225,8 +229,16 @@ export const debug = {
 };
 
 export const commands = {
-  executeCommand: (): Promise<undefined> => Promise.resolve(undefined),
+  executeCommand: (name: string, key?: string, value?: unknown): Promise<undefined> => {
+    if (name === 'setContext') {
+      contexts[key ?? ''] = value;
+    }
+    return Promise.resolve(undefined);
+  },
 };
+
+/** The context keys that have been set. */
+export const contexts: Record<string, unknown> = {};
 
 /** The settings, by their names without "raydap.". */
 export const settings: Record<string, unknown> = {};

@@ -53,3 +53,16 @@ test('an installation that fails before its start is reported names its program'
   await settled();
   assert.match(seen.at(-1) ?? '', /^error: uv exited with code 2, so raydap is not installed/);
 });
+
+test('the log is offered only for sessions that write it: a hub writes its own, on its machine', async () => {
+  const dialog = new ProblemDialog({} as unknown as TokenStore, {} as unknown as Uri, '1.2.3');
+  const titles = async (more: object): Promise<unknown> => {
+    let buttons: { title: string }[] = [];
+    answers.push((_: string, ...all: { title: string }[]) => void (buttons = all));
+    const configuration = { ...ATTEMPT.configuration, ...more };
+    dialog.show({ text: 'It failed.', actions: ['showLog'] }, { ...ATTEMPT, configuration });
+    await settled();
+    return buttons.map(({ title }) => title);
+  };
+  assert.deepEqual([await titles({}), await titles({ __hub: 'ws://a:1/dap' })], [['Show log'], ['OK']]);
+});

@@ -135,3 +135,11 @@ test('durations are short', () => {
 test('names are no Markdown', () => {
   assert.equal(escaped('<lambda>_[x](y)'), '\\<lambda\\>\\_\\[x\\]\\(y\\)');
 });
+
+test('a screen reader says the state of a worker, which is otherwise shown by an icon', () => {
+  const tree = new WorkerTree();
+  tree.replace([worker(1, { state: 'stopped', threads: [thread(1)] })]);
+  const node = tree.get('1');
+  assert.ok(node !== undefined);
+  assert.equal(rowOf(node, 0).spoken, 'Trainer.train, Stopped, 1 · 10.0.0.7');
+});
