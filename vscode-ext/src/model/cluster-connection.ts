@@ -84,6 +84,15 @@ export class ClusterConnection {
     }
   }
 
+  /** Stop watching the cluster, and forget its workers. A debug session stays the source of the workers. */
+  rest(): void {
+    this.watched = false;
+    if (this.session === undefined) {
+      this.tree.replace([]);
+      this.connect();
+    }
+  }
+
   /** Connect anew, even if the cluster is being watched. */
   reconnect(): void {
     this.watched = true;

@@ -47,6 +47,14 @@ export class ClusterRegistry {
     this.saved.forEach((connection) => connection.watch());
   }
 
+  /** End the watchers until the next call of `watch`. */
+  rest(): void {
+    if (this.watching) {
+      this.watching = false;
+      this.saved.forEach((connection) => connection.rest());
+    }
+  }
+
   /** Save the cluster at this address, and watch it. */
   async add(address: string): Promise<void> {
     const cluster = await this.clusters.add(address);

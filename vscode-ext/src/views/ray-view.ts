@@ -28,6 +28,7 @@ import { stackCommands } from './stack-commands';
 import { StackDocuments } from './stack-documents';
 import { StackPicture } from './stack-picture';
 import { StackTree } from './stack-tree';
+import { WatchPeriod } from './watch-period';
 import { WorkerActions } from './worker-actions';
 
 /** The interval at which a visible view updates the ages in its rows. */
@@ -73,12 +74,6 @@ export function rayView(
       tree.updateAges();
     }
   }, AGE_INTERVAL_MS);
-  const watchIfVisible = (): void => {
-    if (view.visible) {
-      registry.watch();
-    }
-  };
-  watchIfVisible();
   return {
     commands: showingErrors({
       ...rowCommands(sessions, stacks, actions),
@@ -115,13 +110,7 @@ export function rayView(
         clearInterval(ages);
       }),
       vscode.window.registerFileDecorationProvider(tree),
-      view.onDidChangeVisibility(watchIfVisible),
-      // Try again to watch all clusters: the changed setting may have been the reason for a failure.
-      vscode.workspace.onDidChangeConfiguration((change) => {
-        if (change.affectsConfiguration('raydap')) {
-          watchIfVisible();
-        }
-      }),
+      new WatchPeriod(view, registry),
       events.onDidChange((changed) => {
         tree.update(changed);
         indicators.update(registry.all);

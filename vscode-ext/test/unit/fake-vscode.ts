@@ -113,6 +113,7 @@ export const events = {
   custom: new EventEmitter(),
   taskEnded: new EventEmitter(),
   opened: new EventEmitter(),
+  windowState: new EventEmitter(),
   settings: new EventEmitter(),
 };
 
@@ -209,6 +210,8 @@ export const window = {
   createTextEditorDecorationType: (): Disposable => new Disposable(() => undefined),
   onDidChangeVisibleTextEditors: new EventEmitter().event,
   visibleTextEditors: [] as object[],
+  state: { focused: true },
+  onDidChangeWindowState: events.windowState.event,
   createWebviewPanel,
   showTextDocument: (uri: Uri) => Promise.resolve(seen.push(`document: ${uri.toString()}`)),
 };

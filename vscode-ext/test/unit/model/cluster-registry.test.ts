@@ -131,3 +131,17 @@ test('a session of a hub stays apart from a saved cluster with the URL that the 
   await settled();
   assert.deepEqual(outline(registry), ['127.0.0.1:8265: connecting', 'Ray: s']);
 });
+
+test('a rest ends the watchers and forgets their workers, and watching begins anew after it', async () => {
+  const { registry, watchers } = empty();
+  registry.watch();
+  await registry.add(ADDRESS);
+  await settled();
+  await watchers[0]?.list(worker(1));
+  registry.rest();
+  assert.deepEqual([watchers[0]?.closed, outline(registry)], [true, ['10.0.0.7:8265: idle']]);
+  assert.equal(registry.all[0]?.tree.size, 0);
+  registry.watch();
+  await settled();
+  assert.equal(watchers.length, 2);
+});
