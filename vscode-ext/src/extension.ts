@@ -31,6 +31,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const versions = new VersionCheck(version, (text) => void vscode.window.showWarningMessage(text, 'OK'));
   const configurations = new ConfigurationProvider(tokens, problems);
   const adapters = new AdapterFactory(tokens, log, context.extensionUri);
+  const languageServer = new LanguageServer(adapters.cwd);
   const stoppedLines = new StoppedLinesTracker();
   const view = rayView(context.globalState, adapters, problems, versions, stoppedLines, context.extensionUri);
   const walkthrough = new Walkthrough(context);
@@ -44,7 +45,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.debug.registerDebugAdapterTrackerFactory('raydap', new SessionTrackerFactory(problems, versions)),
     vscode.debug.registerDebugAdapterTrackerFactory('raydap', stoppedLines),
     stoppedLines,
-    new LanguageServer(adapters.cwd),
+    languageServer,
     ...registerCommands(
       showingErrors({
         attach: () => start(ATTACH),
@@ -53,6 +54,7 @@ export function activate(context: vscode.ExtensionContext): void {
         chooseInterpreter: () => chooseInterpreter(currentFolder()),
         forgetToken: () => forgetToken(tokens),
         showLog: () => problems.showLog(),
+        ...languageServer.commands,
         ...view.commands,
         ...walkthrough.commands,
       }),

@@ -27,6 +27,8 @@ const LENS_COMMANDS = ['raydap.continueStopped', 'raydap.stepStopped', 'raydap.c
  */
 export class LanguageServer implements vscode.Disposable {
   private readonly output = vscode.window.createOutputChannel('raydap language server', { log: true });
+  /** The item behind the braces in the status bar of a Python file. */
+  private readonly status = vscode.languages.createLanguageStatusItem('raydap', [{ language: 'python' }]);
   private readonly subscriptions: { dispose(): unknown }[];
   private client: LanguageClient | undefined;
   /** Whether there was an attempt to start the server, so that not every document starts a Python process. */
@@ -38,8 +40,11 @@ export class LanguageServer implements vscode.Disposable {
 
   /** `cwd` must have no Python files of the user, which `python -m` would import first. */
   constructor(private readonly cwd: string) {
+    this.status.name = this.status.text = 'raydap language server';
+    this.status.command = { command: 'raydap.restartLanguageServer', title: 'Restart' };
     this.subscriptions = [
       this.output,
+      this.status,
       vscode.workspace.onDidOpenTextDocument((document) => {
         if (!this.isAttempted && isPython(document)) {
           this.run(() => this.start());
@@ -73,10 +78,23 @@ export class LanguageServer implements vscode.Disposable {
     this.last = this.last.then(change).catch((error: unknown) => this.output.warn(String(error)));
   }
 
+  /** The commands of the language server. */
+  readonly commands = {
+    restartLanguageServer: async () => {
+      this.run(() => this.restart());
+      await this.last;
+    },
+    showLanguageServerLog: () => this.output.show(),
+  };
+
   private async restart(): Promise<void> {
     await this.stop();
     this.isAttempted = false;
     await this.start();
+  }
+
+  private setStatus(detail: string, severity: vscode.LanguageStatusSeverity): void {
+    Object.assign(this.status, { detail, severity });
   }
 
   private async start(): Promise<void> {
@@ -91,6 +109,7 @@ export class LanguageServer implements vscode.Disposable {
     this.changes ??= await onDidChangeInterpreter(() => this.run(() => this.restart()));
     if (finding.kind !== 'ready') {
       this.output.info(`The language server was not started: ${finding.python} cannot run raydap (${finding.kind}).`);
+      this.setStatus(`not started: ${finding.python} cannot run raydap`, vscode.LanguageStatusSeverity.Information);
       return;
     }
     const { command, args } = languageServerCommand(finding.python);
@@ -105,8 +124,10 @@ export class LanguageServer implements vscode.Disposable {
     this.client = client;
     try {
       await client.start();
+      this.setStatus(`running in ${finding.python}`, vscode.LanguageStatusSeverity.Information);
     } catch (error) {
       this.client = undefined;
+      this.setStatus('not started: its log contains the reason', vscode.LanguageStatusSeverity.Warning);
       throw error;
     }
   }

@@ -19,3 +19,8 @@ export function actionTitle(verb: string, workers: readonly WorkerEntry[]): stri
   const name = isOneClass ? actor : 'worker';
   return `${verb} ${workers.length} ${name}${workers.length === 1 || name.endsWith('s') ? '' : 's'}`;
 }
+
+/** Return a message like `3 workers of 10.0.0.7:8265 wait at breakpoint().` */
+export function waitingText(count: number, cluster: string): string {
+  return `${count} ${count === 1 ? 'worker' : 'workers'} of ${cluster} ${count === 1 ? 'waits' : 'wait'} at breakpoint().`;
+}

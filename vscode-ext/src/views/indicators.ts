@@ -17,7 +17,14 @@ export class Indicators implements vscode.Disposable {
   ) {
     this.statusBar.name = 'Ray Workers';
     this.statusBar.command = 'raydap.clusters.focus';
-    this.statusBar.tooltip = 'Show the workers';
+    const tooltip = new vscode.MarkdownString(
+      'Ray workers: [Show](command:raydap.clusters.focus) · [Show Log](command:raydap.showLog) · ' +
+        '[Restart Session](command:workbench.action.debug.restart)',
+    );
+    tooltip.isTrusted = {
+      enabledCommands: ['raydap.clusters.focus', 'raydap.showLog', 'workbench.action.debug.restart'],
+    };
+    this.statusBar.tooltip = tooltip;
   }
 
   update(connections: readonly ClusterConnection[]): void {

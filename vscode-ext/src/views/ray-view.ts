@@ -23,11 +23,12 @@ import { Indicators, warnOfLosses } from './indicators';
 import { lensCommands } from './lens-commands';
 import { LineDecorations } from './line-decorations';
 import { multiWorkerCommands } from './multi-worker-commands';
-import { rowCommands } from './row-commands';
+import { debugCluster, rowCommands } from './row-commands';
 import { stackCommands } from './stack-commands';
 import { StackDocuments } from './stack-documents';
 import { StackPicture } from './stack-picture';
 import { StackTree } from './stack-tree';
+import { WaitingNotice } from './waiting-notice';
 import { WatchPeriod } from './watch-period';
 import { WorkerActions } from './worker-actions';
 
@@ -64,6 +65,7 @@ export function rayView(
   const targets = new CommandTargets(sessions, view);
   const actions = new WorkerActions(targets, filter);
   const indicators = new Indicators(view, filter);
+  const notice = new WaitingNotice(view, filter, (connection) => debugCluster(connection));
   const decorations = new LineDecorations(sessions, stoppedLines, filter);
   const panel = new EvaluationPanel(extension);
   const stacks = new StackDocuments();
@@ -90,6 +92,7 @@ export function rayView(
       targets,
       vscode.debug.registerDebugAdapterTrackerFactory('raydap', steps),
       indicators,
+      notice,
       decorations,
       panel,
       stacks,
@@ -114,6 +117,7 @@ export function rayView(
       events.onDidChange((changed) => {
         tree.update(changed);
         indicators.update(registry.all);
+        notice.update(registry.all);
         decorations.update();
         stackTree.changed();
         filter.update();

@@ -130,7 +130,8 @@ async function renameCluster(registry: ClusterRegistry, connection: ClusterConne
   }
 }
 
-function debugCluster({ cluster }: ClusterConnection, more: object = {}): Thenable<boolean> {
+/** Start a session that debugs a cluster. */
+export function debugCluster({ cluster }: ClusterConnection, more: object = {}): Thenable<boolean> {
   const configuration = {
     ...ATTACH,
     name: `Ray: ${cluster.name}`,

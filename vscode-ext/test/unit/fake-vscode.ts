@@ -95,6 +95,7 @@ export { MarkdownString, ThemeColor, ThemeIcon, TreeItem, Uri };
 
 export const TreeItemCollapsibleState = { None: 0, Collapsed: 1, Expanded: 2 };
 export const ViewColumn = { Active: -1, Beside: -2, One: 1 };
+export const LanguageStatusSeverity = { Information: 0, Warning: 1 };
 export const StatusBarAlignment = { Left: 1, Right: 2 };
 export const ProgressLocation = { Notification: 15 };
 export const ConfigurationTarget = { Global: 1, Workspace: 2 };
@@ -286,6 +287,7 @@ export const tasks = {
 };
 
 export const languages = {
+  createLanguageStatusItem: () => ({ name: '', text: '', detail: '', dispose: () => undefined }),
   registerDocumentLinkProvider: () => new Disposable(() => undefined),
 };
 

@@ -85,6 +85,19 @@ test('the interpreter is checked again after another one is selected, and when a
   await server.dispose();
 });
 
+test('the status item says why the server does not run, and its command tries again', async () => {
+  settings.python = lacking('one');
+  open(python('a.py'));
+  const server = new LanguageServer('/');
+  await idle(server);
+  const { status } = server as unknown as { status: { detail: string; command: { command: string } } };
+  assert.match(status.detail, /^not started: .*one cannot run raydap$/);
+  assert.equal(status.command.command, 'raydap.restartLanguageServer');
+  await server.commands.restartLanguageServer();
+  assert.deepEqual(calls(), ['one', 'one']);
+  await server.dispose();
+});
+
 test('the interpreter is that of the folder of the first Python file', async () => {
   const folders: unknown[] = [];
   const environments = {
