@@ -24,14 +24,14 @@ test('a run without debugging is refused with a sentence, also without a launch.
   }
 });
 
-test('the button starts the same configuration with debugging', async () => {
+test('the button Start Debugging starts the same configuration with debugging', async () => {
   answers.push('Start Debugging');
   await provider().resolveDebugConfiguration(undefined, { ...LAUNCH, noDebug: true });
   await settled();
   assert.equal(seen.at(-1), 'start: Job');
 });
 
-test('a session with debugging is filled in as before', async () => {
+test('a configuration with noDebug false is resolved as usual', async () => {
   const resolved = await provider().resolveDebugConfiguration(undefined, { ...LAUNCH, noDebug: false });
   assert.deepEqual([resolved?.program, seen], ['a.py', []]);
 });

@@ -14,7 +14,7 @@ import { answers, resetVscode, seen } from '../fake-vscode';
 
 beforeEach(resetVscode);
 
-test('an action of a problem that fails is a message', async () => {
+test('if the action of a button fails, a message shows its error', async () => {
   const dialog = new ProblemDialog({} as unknown as TokenStore, {} as unknown as Uri, '1.2.3');
   answers.push((_: string, button: object) => button);
   const configuration = { type: 'raydap', request: 'attach', name: 'Job' };
@@ -24,7 +24,7 @@ test('an action of a problem that fails is a message', async () => {
   assert.deepEqual(seen, ['error: It failed.', 'error: It failed again.']);
 });
 
-test('a focus that fails after a step is a message', async () => {
+test('if focusing a parted worker fails after a step, a message shows the error', async () => {
   const groups = [
     { members: [1], label: 'T{1}', frame: null },
     { members: [2], label: 'T{2}', frame: null },
@@ -39,7 +39,7 @@ test('a focus that fails after a step is a message', async () => {
   assert.equal(seen.at(-1), 'error: It runs again.');
 });
 
-test('a command that rejects with something else than an Error is a message, too', async () => {
+test('a command that rejects with a plain text shows that text', async () => {
   const failed = { then: (_: unknown, reject: (reason: string) => void) => reject('A plain text.') };
   const commands = showingErrors({ fail: () => failed });
   await commands.fail?.();

@@ -41,7 +41,7 @@ test('an installation waits for the end of its own task, not of another one', as
   assert.deepEqual(seen, ['error: It is missing.', 'start: Job']);
 });
 
-test('an installation that fails before its start is reported names its program', async () => {
+test('the message about a failed installation names the program, also if it ends immediately', async () => {
   const dialog = new ProblemDialog({} as unknown as TokenStore, {} as unknown as Uri, '1.2.3');
   tasks.executeTask = (task) => {
     const execution = { task };

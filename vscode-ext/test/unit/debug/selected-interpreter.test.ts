@@ -21,7 +21,7 @@ beforeEach(() => {
   extensions.getExtension = () => undefined;
 });
 
-test('a setting with a variable that has no value is reported, and no other Python is taken', async () => {
+test('a setting with an unset variable is reported, and no other Python is used', async () => {
   settings.python = '${env:RAYDAP_HAS_NO_SUCH}/bin/python';
   const finding = await findSelectedInterpreter(undefined);
   assert.equal(finding.kind, 'broken');
@@ -29,14 +29,14 @@ test('a setting with a variable that has no value is reported, and no other Pyth
   assert.match(finding.reason, /RAYDAP_HAS_NO_SUCH is not set/);
 });
 
-test('the home folder is replaced', async () => {
+test('~ in the setting stands for the home folder', async () => {
   settings.python = '~/raydap-has-no-such/python';
   const finding = await findSelectedInterpreter(undefined);
   assert.doesNotMatch(finding.python, /~/);
   assert.equal(finding.kind, 'broken');
 });
 
-test('a selected interpreter that the Python extension cannot resolve is reported, and not replaced by that of the PATH', async () => {
+test('a selected interpreter that the Python extension cannot resolve is reported, not replaced by one on the PATH', async () => {
   selected('/raydap-has-no-such/python', false);
   assert.equal((await findSelectedInterpreter(undefined)).python, '/raydap-has-no-such/python');
 });

@@ -42,7 +42,7 @@ test('the versions are compared once, by the session that raydap was started for
   assert.deepEqual(child.checked, []);
 });
 
-test('a failed start is shown with its actions, and VS Code shows neither it nor what fails after it', () => {
+test('a failed start is one message with its actions, and VS Code shows neither it nor later failures', () => {
   const { tracker, shown } = track();
   const failures = [failure(2001, 'No cluster.'), { ...failure(1003, 'Too early.'), command: 'threads' }];
   failures.forEach((each) => tracker.onDidSendMessage?.(each));
@@ -53,7 +53,7 @@ test('a failed start is shown with its actions, and VS Code shows neither it nor
   );
 });
 
-test('a failed start without an action is left to VS Code', () => {
+test('VS Code itself shows a failed start for which there is no action', () => {
   const { tracker, shown } = track();
   const failed = failure(1004, 'The argument "job" is wrong.');
   tracker.onDidSendMessage?.(failed);
@@ -61,7 +61,7 @@ test('a failed start without an action is left to VS Code', () => {
   assert.equal(failed.body?.error?.showUser, undefined);
 });
 
-test('a refused request of a command is left to the command, other requests to VS Code', () => {
+test('the command shows the refusal of its own request, VS Code that of other requests', () => {
   const { tracker, shown } = track();
   const failures = ['raydap/compare', 'raydap/continue', 'evaluate', 'setBreakpoints'].map((command) => ({
     ...failure(1004, 'It is wrong.'),
@@ -80,7 +80,7 @@ test('a refused request of a command is left to the command, other requests to V
   assert.deepEqual(shown, []);
 });
 
-test('a problem that raydap tells of is one message of ours, whole, and a line of the console', () => {
+test('a notification of raydap becomes one whole message and a line of the console', () => {
   const { tracker, shown } = track();
   const message = lost();
   tracker.onDidSendMessage?.(message);
@@ -88,7 +88,7 @@ test('a problem that raydap tells of is one message of ours, whole, and a line o
   assert.equal(message.body.category, 'console');
 });
 
-test('lost workers are left to the Ray view as soon as it lists them, other problems are not', () => {
+test('once the Ray view lists the workers, it alone reports lost ones; other problems remain messages', () => {
   const { tracker, shown } = track();
   const late = lost();
   tracker.onDidSendMessage?.({ type: 'response', success: true, command: 'raydap/workers' });

@@ -5,7 +5,7 @@ import type { DebugSession } from 'vscode';
 
 import { StepRequests } from '../../../src/debug/step-requests';
 
-test('the unanswered steps until workers part are cancelled, by the numbers of their requests', async () => {
+test('cancelling sends the ids of the pending step requests', async () => {
   const sent: unknown[] = [];
   const customRequest = (command: string, args: object): Promise<void> =>
     Promise.resolve(void sent.push([command, args]));

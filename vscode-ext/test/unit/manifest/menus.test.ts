@@ -33,7 +33,7 @@ function matches(when: string, context: string): boolean {
   return new RegExp(pattern).test(context);
 }
 
-test('menus name commands that there are', () => {
+test('each command in a menu exists', () => {
   const known = new Set(contributes.commands.map(({ command }) => command));
   const named = Object.values(contributes.menus).flatMap((items) => items.map(({ command }) => command));
   assert.deepEqual(
@@ -42,7 +42,7 @@ test('menus name commands that there are', () => {
   );
 });
 
-test('each row has the buttons for what can be done with it', () => {
+test('each row has the buttons of the actions that apply to it', () => {
   const expected: Readonly<Record<string, string[]>> = {
     'raydap.cluster.saved.connecting': ['debugCluster'],
     'raydap.cluster.saved.watching': ['debugCluster'],
@@ -74,7 +74,7 @@ test('each row has the buttons for what can be done with it', () => {
   }
 });
 
-test('a button of a row is an icon; one of the debug toolbar says what it does, because VS Code shows its title only then', () => {
+test('buttons of rows are icons; buttons of the debug toolbar have no icon, so that VS Code shows their titles', () => {
   const withIcon = new Set(contributes.commands.filter(({ icon }) => icon !== undefined).map(({ command }) => command));
   const inline = (contributes.menus['view/item/context'] ?? []).filter(({ group }) => group?.startsWith('inline'));
   assert.deepEqual(

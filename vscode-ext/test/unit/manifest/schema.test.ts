@@ -55,7 +55,7 @@ test('attach takes exactly the arguments of the manual', () => {
   assert.deepEqual(Object.keys(attach.properties).sort(), [...documented('attach'), ...OF_THE_EXTENSION].sort());
 });
 
-test('launch takes those of attach and its own', () => {
+test('launch takes the arguments of attach and its own', () => {
   assert.deepEqual(
     Object.keys(launch.properties).sort(),
     [...documented('attach'), ...documented('launch'), ...OF_THE_EXTENSION].sort(),
@@ -78,7 +78,7 @@ test('each argument has the type of the manual and a description', () => {
   }
 });
 
-test('each choice is described, and the default is one of them', () => {
+test('each choice is described, and the default is one of the choices', () => {
   const choices = Object.entries(launch.properties).filter(([, property]) => property.enum !== undefined);
   assert.deepEqual(choices.map(([name]) => name).sort(), ['reach', 'role', 'sessions']);
   for (const [name, property] of choices) {
@@ -91,7 +91,7 @@ test('each choice is described, and the default is one of them', () => {
   }
 });
 
-test('snippets and offered configurations hold only what the schema knows', () => {
+test('snippets and offered configurations contain only arguments of the schema', () => {
   const bodies = [...ray.configurationSnippets.map(({ body }) => body), ...OFFERED.map((offer) => offer.configuration)];
   for (const body of bodies) {
     const { type, request, name, ...rest } = body;

@@ -78,7 +78,7 @@ class Fixture {
   }
 }
 
-test('nothing is started before the cluster is to be watched', async () => {
+test('no process starts before the cluster is to be watched', async () => {
   const fixture = new Fixture();
   assert.equal(fixture.status, 'idle');
   const { source } = await fixture.watch();
@@ -89,7 +89,7 @@ test('nothing is started before the cluster is to be watched', async () => {
   assert.deepEqual(fixture.keys, ['1 paused']);
 });
 
-test('watching again starts nothing again', async () => {
+test('a cluster that is watched already starts no second process', async () => {
   const fixture = new Fixture();
   const { source } = await fixture.watch();
   await source.list();
@@ -97,7 +97,7 @@ test('watching again starts nothing again', async () => {
   assert.equal(fixture.watchers.length, 1);
 });
 
-test('a change that overtakes the list is applied after it', async () => {
+test('an update that arrives before the list is applied after the list', async () => {
   const fixture = new Fixture();
   const { source, listener } = await fixture.watch();
   listener.workersChanged({ workers: [worker(1, { state: 'running' })], outage: '' });
@@ -105,7 +105,7 @@ test('a change that overtakes the list is applied after it', async () => {
   assert.deepEqual(fixture.keys, ['1 running', '2 paused']);
 });
 
-test('a session takes the place of the watcher, and gives it back', async () => {
+test('a session replaces the watcher, and a new watcher replaces the session when it ends', async () => {
   const fixture = new Fixture();
   const { source } = await fixture.watch();
   await source.list(worker(1), worker(2));
@@ -124,7 +124,7 @@ test('a session takes the place of the watcher, and gives it back', async () => 
   assert.deepEqual(fixture.keys, ['2 paused']);
 });
 
-test('after a session of a cluster that is not to be watched, nothing is started', async () => {
+test('when the session of an unwatched cluster ends, no process starts', async () => {
   const fixture = new Fixture();
   const session = new FakeSource('s');
   fixture.connection.addSession(session);
@@ -135,7 +135,7 @@ test('after a session of a cluster that is not to be watched, nothing is started
   assert.equal(fixture.watchers.length, 0);
 });
 
-test('the older one of two sessions is the source, then the other', async () => {
+test('of two sessions the older one is the source, and after its end the other one', async () => {
   const fixture = new Fixture();
   const [one, two] = [new FakeSource('1'), new FakeSource('2')];
   fixture.connection.addSession(one);
@@ -149,7 +149,7 @@ test('the older one of two sessions is the source, then the other', async () => 
   assert.deepEqual(fixture.keys, ['1 paused', '9 paused'].slice(1));
 });
 
-test('what a watcher says after a session began is dropped', async () => {
+test('late messages of a watcher are dropped after a session has begun', async () => {
   const fixture = new Fixture();
   const { source, listener } = await fixture.watch();
   fixture.connection.addSession(new FakeSource('s'));
@@ -160,7 +160,7 @@ test('what a watcher says after a session began is dropped', async () => {
   assert.equal(fixture.status, 'session');
 });
 
-test('what cannot be watched is a sentence, and is tried again', async () => {
+test('a failed watcher is a problem with a sentence, and the next call tries again', async () => {
   const fixture = new Fixture();
   fixture.refusal = new ProblemError({ text: 'raydap is not installed.', actions: ['install'] });
   fixture.connection.watch();
@@ -172,7 +172,7 @@ test('what cannot be watched is a sentence, and is tried again', async () => {
   assert.equal(fixture.status, 'No Ray cluster was found.');
 });
 
-test('a watcher that ends after a long time is started again, one that ends at once is not', async () => {
+test('a watcher that ends after a long time is restarted, a watcher that ends immediately is not', async () => {
   const fixture = new Fixture();
   const { source, listener } = await fixture.watch();
   await source.list(worker(1));
@@ -185,7 +185,7 @@ test('a watcher that ends after a long time is started again, one that ends at o
   assert.equal(fixture.watchers.length, 2);
 });
 
-test('a cluster that does not answer keeps its workers, and says so until it does', async () => {
+test('during an outage the workers stay listed, with a sentence about the outage', async () => {
   const fixture = new Fixture();
   const { source, listener } = await fixture.watch();
   await source.listDuring('The dashboard does not answer.', worker(1));
@@ -200,7 +200,7 @@ test('a cluster that does not answer keeps its workers, and says so until it doe
 
 const NO_ANSWER = 'raydap did not answer within 60 seconds. Check the log, or choose another interpreter.';
 
-test('a watcher that is never started is given up', async () => {
+test('a watcher that does not start in time fails', async () => {
   const fixture = new Fixture();
   const hanging = new ClusterConnection(CLUSTER, {
     startWatcher: () => new Promise(() => undefined),
@@ -215,7 +215,7 @@ test('a watcher that is never started is given up', async () => {
   assert.equal(hanging.status.problem.text, NO_ANSWER);
 });
 
-test('a watcher that never answers is given up and ended, and what it says later is dropped', async () => {
+test('a watcher that does not answer in time is ended, and its late messages are dropped', async () => {
   const fixture = new Fixture();
   const { source } = await fixture.watch();
   assert.ok(fixture.timers.ring());
@@ -228,7 +228,7 @@ test('a watcher that never answers is given up and ended, and what it says later
   assert.equal(fixture.status, 'watching');
 });
 
-test('a watcher that has answered or failed, and one that a session refixtures, is not waited for', async () => {
+test('the time limit ends when the watcher has answered or failed, or a session has replaced it', async () => {
   for (const end of [
     async (source: FakeSource) => source.list(),
     async (source: FakeSource) => source.fail('No.'),
@@ -248,7 +248,7 @@ test('a watcher that has answered or failed, and one that a session refixtures, 
   }
 });
 
-test("what has taken the place of a hub's session is watched instead", async () => {
+test("when a hub's session is replaced, the new session is watched", async () => {
   const fixture = new Fixture();
   const { source, listener } = await fixture.watch();
   await source.list(worker(1));
@@ -258,7 +258,7 @@ test("what has taken the place of a hub's session is watched instead", async () 
   assert.deepEqual(fixture.keys, ['2 paused']);
 });
 
-test('a worker that is to be attached is waited for', async () => {
+test('a request to attach waits until the session lists the worker', async () => {
   const fixture = new Fixture();
   const session = new FakeSource('s');
   await fixture.connection.attach(['1']);
@@ -271,7 +271,7 @@ test('a worker that is to be attached is waited for', async () => {
   assert.equal(session.asked.length, 2);
 });
 
-test('a worker that is to pause is waited for, too', async () => {
+test('a request to pause waits until the session lists the worker', async () => {
   const fixture = new Fixture();
   const session = new FakeSource('s');
   await fixture.connection.attach(['1', '2'], 'raydap/pause');
@@ -283,7 +283,7 @@ test('a worker that is to pause is waited for, too', async () => {
   assert.deepEqual(session.asked.slice(3), ['raydap/pause {"workers":["2"]}']);
 });
 
-test('what is closed says nothing more', async () => {
+test('a closed connection reports no further changes', async () => {
   const fixture = new Fixture();
   const { source } = await fixture.watch();
   fixture.connection.close();

@@ -41,7 +41,7 @@ function outline(registry: ClusterRegistry): string[] {
   return registry.all.map(({ cluster, session, status }) => `${cluster.name}: ${session?.id ?? status.kind}`);
 }
 
-test('a session of a cluster that is not saved is shown as long as it lasts', () => {
+test('a session of an unsaved cluster has a row until it ends', () => {
   const { registry, changes } = empty();
   registry.addSession(new FakeSession('s'));
   assert.deepEqual(outline(registry), ['Ray: s']);
@@ -52,7 +52,7 @@ test('a session of a cluster that is not saved is shown as long as it lasts', ()
   assert.ok(changes() > before);
 });
 
-test('a session moves to its cluster when that is added, and from it when it is removed', async () => {
+test('a session moves to its cluster when the cluster is added, and to a row of its own when it is removed', async () => {
   const { registry, watchers } = empty();
   registry.addSession(new FakeSession('s'));
   await registry.add(ADDRESS);
@@ -66,7 +66,7 @@ test('a session moves to its cluster when that is added, and from it when it is 
   assert.ok(watchers.every(({ closed }) => closed));
 });
 
-test('what a session tells reaches the cluster that it belongs to', async () => {
+test('updates of a session reach its own cluster only', async () => {
   const { registry } = empty();
   const [one, two] = [new FakeSession('1'), new FakeSession('2', { request: 'attach', dashboard: 'auto' })];
   registry.addSession(one);
@@ -83,7 +83,7 @@ test('what a session tells reaches the cluster that it belongs to', async () => 
   assert.equal(registry.connectionOf(node), registry.all[1]);
 });
 
-test('saved clusters are watched once the view is visible, and so is one whose session has ended', async () => {
+test('saved clusters are watched once the view is visible, also after the end of their session', async () => {
   const { registry, watchers } = empty();
   registry.addSession(new FakeSession('s'));
   await registry.add(ADDRESS);
@@ -98,7 +98,7 @@ test('saved clusters are watched once the view is visible, and so is one whose s
   assert.deepEqual(outline(registry), ['10.0.0.7:8265: idle']);
 });
 
-test('a cluster is renamed', async () => {
+test('renaming a cluster changes its name in the list', async () => {
   const { registry } = empty();
   await registry.add(ADDRESS);
   const [connection] = registry.all;

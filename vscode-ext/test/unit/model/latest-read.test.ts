@@ -37,7 +37,7 @@ function fixture(): Fixture {
   return { read, pending, taken, fire };
 }
 
-test('reads do not overlap: calls during a read become one more read', async () => {
+test('reads do not overlap: calls during a read cause one more read after it', async () => {
   const { read, pending, taken, fire } = fixture();
   read.call();
   await fire();
@@ -67,7 +67,7 @@ test('an old answer does not overwrite a newer one', async () => {
   assert.deepEqual(taken, ['new']);
 });
 
-test('a failed read is followed by others', async () => {
+test('after a failed read the next call reads again', async () => {
   const { read, pending, taken, fire } = fixture();
   read.call();
   await fire();

@@ -11,7 +11,7 @@ import {
 } from '../../../src/model/saved-clusters';
 import { memory } from '../example';
 
-test('clusters are kept, changed and removed', async () => {
+test('clusters are saved, changed and removed', async () => {
   const kept = memory();
   const clusters = new SavedClusters(kept);
   const one = await clusters.add('http://10.0.0.7:8265');
@@ -25,14 +25,14 @@ test('clusters are kept, changed and removed', async () => {
   assert.deepEqual(clusters.all, [two]);
 });
 
-test('a cluster is there once', async () => {
+test('an address that is saved already is not saved twice', async () => {
   const clusters = new SavedClusters(memory());
   const one = await clusters.add('http://localhost:8265/');
   assert.equal(await clusters.add('http://127.0.0.1:8265'), one);
   assert.equal(clusters.all.length, 1);
 });
 
-test('an id is not that of another one after a removal', async () => {
+test('a new cluster does not get the id of an existing one after a removal', async () => {
   const clusters = new SavedClusters(memory());
   const one = await clusters.add('http://a:1');
   const two = await clusters.add('http://b:1');
@@ -40,7 +40,7 @@ test('an id is not that of another one after a removal', async () => {
   assert.notEqual((await clusters.add('http://c:1')).id, two.id);
 });
 
-test('a session belongs to the cluster that it was started for, else to the one of its address', () => {
+test('a session belongs to the cluster it was started for, else to the cluster with its address', () => {
   const a = { id: '1', name: 'a', address: 'http://127.0.0.1:8265' };
   const hub = { id: '2', name: 'hub', address: 'ws://127.0.0.1:4711/dap' };
   const auto = { id: '3', name: 'auto', address: 'auto' };
@@ -56,18 +56,18 @@ test('a session belongs to the cluster that it was started for, else to the one 
   assert.equal(clusterOf(all, { ...attach, request: 'launch' }), undefined);
 });
 
-test('a hub is told from a dashboard by its URL', () => {
+test('the scheme of an address decides whether it is a hub or a dashboard', () => {
   assert.deepEqual(configurationOf({ id: '1', name: '', address: 'wss://h:1/dap' }), { hub: 'wss://h:1/dap' });
   assert.deepEqual(configurationOf({ id: '1', name: '', address: '10.0.0.7:6379' }), { dashboard: '10.0.0.7:6379' });
 });
 
-test('a cluster is called by its address', () => {
+test('the default name of a cluster is its host and port', () => {
   assert.equal(defaultName('http://10.0.0.7:8265/'), '10.0.0.7:8265');
   assert.equal(defaultName('ws://127.0.0.1:4711/dap'), '127.0.0.1:4711');
   assert.equal(defaultName('auto'), 'This machine');
 });
 
-test('what cannot be an address is refused with a sentence', () => {
+test('a text that cannot be an address is refused with a sentence', () => {
   for (const address of ['http://10.0.0.7:8265', 'auto', '10.0.0.7:6379', 'ray://a:10001', 'ws://a:4711/dap']) {
     assert.equal(addressError(address), undefined, address);
   }

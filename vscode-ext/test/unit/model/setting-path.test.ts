@@ -27,7 +27,7 @@ test('variables and the home folder are replaced', () => {
   }
 });
 
-test('a variable without a value is a reason, not another interpreter', () => {
+test('a variable without a value is reported as the reason', () => {
   const reasons = {
     '${env:CONDA_PREFIX}/bin/python': /environment variable CONDA_PREFIX is not set/,
     '${workspaceFolder:gone}/bin/python': /no open folder for \$\{workspaceFolder:gone\}/,

@@ -38,7 +38,7 @@ class Session {
   }
 }
 
-test('a thread is at the line of its top frame, as the answer says', () => {
+test('the line of a thread is that of the top frame in the answer to stackTrace', () => {
   const session = new Session();
   session.ask(1, 7);
   session.ask(2, 8, {});
@@ -50,7 +50,7 @@ test('a thread is at the line of its top frame, as the answer says', () => {
   assert.equal(session.changes, 2);
 });
 
-test('the rest of a stack says nothing about its top, nor does a failure or a frame without a source', () => {
+test('later parts of a stack, failures and frames without a source do not change the line', () => {
   const session = new Session();
   session.ask(1, 7, { startFrame: 1, levels: 19 });
   session.answer(1, 15);
@@ -64,7 +64,7 @@ test('the rest of a stack says nothing about its top, nor does a failure or a fr
   assert.equal(session.changes, 0);
 });
 
-test('a thread that runs on, stops anew or ends is at no line', () => {
+test('a thread that continues, stops again or ends has no line', () => {
   const over = [
     ['continued', { threadId: 7, allThreadsContinued: false }],
     ['stopped', { threadId: 7, reason: 'step' }],
@@ -85,7 +85,7 @@ test('a thread that runs on, stops anew or ends is at no line', () => {
   }
 });
 
-test('an answer about a stop that is over counts no more', () => {
+test('an answer about a stop that is over is ignored', () => {
   const session = new Session();
   session.ask(1, 7);
   session.event('continued', { threadId: 7, allThreadsContinued: false });
@@ -93,7 +93,7 @@ test('an answer about a stop that is over counts no more', () => {
   assert.equal(session.line(7), undefined);
 });
 
-test('all threads run on unless the event says otherwise', () => {
+test('a continued event applies to all threads unless it excludes them', () => {
   const session = new Session();
   session.ask(1, 7);
   session.answer(1, 15);

@@ -17,7 +17,7 @@ function clock(): { fire: () => void; set: (run: () => void, milliseconds: numbe
   };
 }
 
-test('many calls become one, and the next call another', () => {
+test('many calls within the interval cause one run, a later call another one', () => {
   const timers = clock();
   let runs = 0;
   const throttle = new Throttle(() => (runs += 1), 250, timers);
@@ -32,7 +32,7 @@ test('many calls become one, and the next call another', () => {
   assert.equal(runs, 2);
 });
 
-test('the time can be another one for each run', () => {
+test('the delay can be different for each run', () => {
   const timers = clock();
   const times: number[] = [];
   let next = 100;
@@ -55,7 +55,7 @@ test('the time can be another one for each run', () => {
   assert.deepEqual(times, [100, 1000]);
 });
 
-test('nothing runs after it was disposed of', () => {
+test('a disposed timer does not run', () => {
   const timers = clock();
   let runs = 0;
   const throttle = new Throttle(() => (runs += 1), 250, timers);
@@ -65,7 +65,7 @@ test('nothing runs after it was disposed of', () => {
   assert.equal(runs, 0);
 });
 
-test('what comes in a row is over when nothing more comes', () => {
+test('a debounced function runs once after the last call', () => {
   const pending = new Map<number, () => void>();
   let runs = 0;
   let calls = 0;

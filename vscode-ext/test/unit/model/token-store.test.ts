@@ -44,14 +44,14 @@ function kept(): { tokens: TokenStore; memory: Memory; elsewhere: TokenStore } {
   return { tokens, memory, elsewhere };
 }
 
-test('a token is kept for its own address only', async () => {
+test('a token is stored for its own address only', async () => {
   const { tokens } = kept();
   await tokens.store('ws://a:1/dap', 'secret');
   assert.equal(await tokens.get('ws://a:1/dap'), 'secret');
   assert.equal(await tokens.get('ws://b:1/dap'), undefined);
 });
 
-test('addresses are remembered once, tokens never outside the secret storage', async () => {
+test('addresses are listed once, and tokens are stored in the secret storage only', async () => {
   const { tokens, memory } = kept();
   await tokens.store('ws://a:1/dap', 'first');
   await tokens.store('ws://a:1/dap', 'second');
@@ -60,7 +60,7 @@ test('addresses are remembered once, tokens never outside the secret storage', a
   assert.ok(!memory.text.includes('second'));
 });
 
-test('a forgotten token is asked for again, the others stay', async () => {
+test('deleting a token leaves the other tokens', async () => {
   const { tokens } = kept();
   await tokens.store('ws://a:1/dap', 'a');
   await tokens.store('ws://b:1/dap', 'b');
@@ -69,13 +69,13 @@ test('a forgotten token is asked for again, the others stay', async () => {
   assert.deepEqual(tokens.names(), ['ws://b:1/dap']);
 });
 
-test('that there is no token is remembered, too', async () => {
+test('an empty token is stored, too', async () => {
   const { tokens } = kept();
   await tokens.store('ws://a:1/dap', '');
   assert.equal(await tokens.get('ws://a:1/dap'), '');
 });
 
-test('a token of a loopback address is kept for one machine and folder only', async () => {
+test('the token of a loopback address is stored for one machine and folder', async () => {
   const { tokens, elsewhere } = kept();
   const local = [
     'ws://127.0.0.1:4711/dap',

@@ -39,13 +39,13 @@ test('workers are listed by job and actor class or task', () => {
   ]);
 });
 
-test('what has no name is no level', () => {
+test('a worker without job, class and task is directly below the cluster', () => {
   const tree = new WorkerTree();
   tree.replace([worker(1, { job: '', actor: '', task: '' })]);
   assert.deepEqual(shown(tree), ['1 paused']);
 });
 
-test('a worker moves when Ray says what it is, and leaves no empty level behind', () => {
+test('a worker moves when Ray reports its class, and empty groups are removed', () => {
   const tree = new WorkerTree();
   tree.replace([worker(1, { job: '', actor: '', task: '' })]);
   tree.apply([worker(1, { actor: 'Learner' })]);
@@ -54,7 +54,7 @@ test('a worker moves when Ray says what it is, and leaves no empty level behind'
   assert.deepEqual(shown(tree), ['job 01000000', '  Trainer', '    1 paused']);
 });
 
-test('a job is called as it was submitted as soon as that is known', () => {
+test('a job gets its submission id as its name once Ray reports it', () => {
   const tree = new WorkerTree();
   tree.replace([worker(1), worker(2)]);
   tree.apply([worker(1, { submission: 'nightly' })]);
@@ -62,14 +62,14 @@ test('a job is called as it was submitted as soon as that is known', () => {
   assert.deepEqual(shown(tree), ['nightly', '  Trainer', '    1 paused', '    2 paused']);
 });
 
-test('stopped ones come first, and equal ones by name', () => {
+test('stopped workers come first, and workers of one state are sorted by name', () => {
   const tree = new WorkerTree();
   tree.replace([worker(10), worker(9), worker(8, { state: 'running' })]);
   tree.apply([worker(10, { state: 'stopped' })]);
   assert.deepEqual(shown(tree).slice(2), ['    10 stopped', '    9 paused', '    8 running']);
 });
 
-test('workers that are not attached come below the others, and those that run nothing below all', () => {
+test('unattached workers come after attached ones, and idle workers last', () => {
   const tree = new WorkerTree();
   tree.replace([
     worker(1, { state: 'alive' }),
@@ -101,7 +101,7 @@ test('workers that are not attached come below the others, and those that run no
   assert.deepEqual([tree.size, tree.root.tally.alive], [3, 2]);
 });
 
-test('every level counts its workers', () => {
+test('every group counts its workers by state', () => {
   const tree = new WorkerTree();
   tree.replace([worker(1), worker(2), worker(3, { actor: 'Learner' })]);
   tree.apply([worker(1, { state: 'stopped' }), worker(3, { state: 'detached' })]);
@@ -112,7 +112,7 @@ test('every level counts its workers', () => {
   assert.deepEqual(shown(tree), ['job 01000000', '  Trainer', '    1 stopped', '    2 paused']);
 });
 
-test('one that is gone is kept only if there is a reason to tell, and only the last 20', () => {
+test('a gone worker stays listed if it has a reason, and only the latest 20 do', () => {
   const tree = new WorkerTree();
   tree.replace(Array.from({ length: 30 }, (_, index) => worker(index + 1)));
   tree.apply([worker(1, { state: 'gone' })]);
@@ -126,7 +126,7 @@ test('one that is gone is kept only if there is a reason to tell, and only the l
   assert.deepEqual(shown(tree), []);
 });
 
-test('the reason for a crash may come when the worker is gone already', () => {
+test('the reason of a crash may arrive after the worker is gone', () => {
   const tree = new WorkerTree();
   tree.replace([worker(1, { state: 'running' })]);
   tree.apply([worker(1, { state: 'gone' })]);
@@ -135,21 +135,21 @@ test('the reason for a crash may come when the worker is gone already', () => {
   assert.equal(tree.root.tally.gone, 1);
 });
 
-test('a list is all there is, except for what is gone', () => {
+test('a new list removes all other workers except the gone ones', () => {
   const tree = new WorkerTree();
   tree.replace([worker(1), worker(2), worker(3, { state: 'gone', problem: 'it crashed' })]);
   tree.replace([worker(2)]);
   assert.deepEqual(shown(tree).slice(2), ['    2 paused', '    3 gone']);
 });
 
-test('with its session what was attached goes', () => {
+test('the end of a session removes the attached workers', () => {
   const tree = new WorkerTree();
   tree.replace([worker(1), worker(2, { state: 'stopped' }), worker(3, { state: 'running' })]);
   tree.removeAttached();
   assert.deepEqual(shown(tree).slice(2), ['    1 paused']);
 });
 
-test('a change says what the worker was before', () => {
+test('a change contains the worker before it', () => {
   const tree = new WorkerTree();
   tree.replace([worker(1, { state: 'stopped' })]);
   const [change] = tree.apply([worker(1, { state: 'gone', problem: 'it crashed' })]);
@@ -157,7 +157,7 @@ test('a change says what the worker was before', () => {
   assert.equal(change.worker.state, 'gone');
 });
 
-test('the beginning of a state is kept through other changes', () => {
+test('other changes of a worker do not change the beginning of its state', () => {
   let now = 100_000;
   const tree = new WorkerTree(() => now);
   tree.replace([worker(1, { age: 30 })]);
@@ -199,7 +199,7 @@ function fiveHundred(): WorkerTree {
   return tree;
 }
 
-test('of 500 workers only the 24 that changed are described anew', () => {
+test('only the changed workers of 500 get new rows', () => {
   const tree = fiveHundred();
   const view = viewed(tree);
   // 500 workers, four classes, the job and the cluster.
@@ -210,7 +210,7 @@ test('of 500 workers only the 24 that changed are described anew', () => {
   assert.deepEqual(view(), { described: 0, shown: 0 });
 });
 
-test('of 500 workers only the row is shown again where no count, name or order is different', () => {
+test('a change without effect on counts, names or order marks one row of 500', () => {
   const tree = fiveHundred();
   const view = viewed(tree);
   view();
@@ -218,7 +218,7 @@ test('of 500 workers only the row is shown again where no count, name or order i
   assert.deepEqual(view(), { described: 24, shown: 24 });
 });
 
-test('the row of a job that is renamed is made anew', () => {
+test('a renamed job gets a new row', () => {
   const tree = fiveHundred();
   const rows = new RowCache((node) => rowOf(node, 0));
   const [job] = tree.root.children as [GroupNode];
@@ -229,7 +229,7 @@ test('the row of a job that is renamed is made anew', () => {
   assert.equal(rows.get(job).label, 'nightly');
 });
 
-test('ages are told anew without the levels above', () => {
+test('updating ages marks the workers and not their groups', () => {
   const tree = fiveHundred();
   const view = viewed(tree);
   view();
@@ -237,7 +237,7 @@ test('ages are told anew without the levels above', () => {
   assert.deepEqual(view(), { described: 500, shown: 500 });
 });
 
-test('what is told again without a difference moves nothing', () => {
+test('a repeated report without a difference moves no row', () => {
   const tree = fiveHundred();
   const view = viewed(tree);
   view();

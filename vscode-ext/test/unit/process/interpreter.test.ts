@@ -39,30 +39,30 @@ function knowing(...findings: InterpreterFinding[]): { probe: Probe; asked: stri
   return { probe, asked };
 }
 
-test('the setting comes before the selected interpreter, and no other one is asked', async () => {
+test('the setting precedes the selected interpreter, and no other interpreter is checked', async () => {
   const { probe, asked } = knowing(ready('/selected'), ready('python3'));
   const finding = await findInterpreter({ setting: ' /set ', active: '/selected' }, probe);
   assert.deepEqual(finding, { kind: 'broken', python: '/set', reason: 'it does not exist' });
   assert.deepEqual(asked, ['/set']);
 });
 
-test('the selected interpreter comes before the PATH', async () => {
+test('the selected interpreter precedes those on the PATH', async () => {
   const { probe, asked } = knowing(ready('/selected'), ready('python3'));
   assert.deepEqual(await findInterpreter({ setting: '', active: '/selected' }, probe), ready('/selected'));
   assert.deepEqual(asked, ['/selected']);
 });
 
-test('of those on the PATH the first that is ready is taken', async () => {
+test('the first interpreter on the PATH that is ready is used', async () => {
   const { probe } = knowing({ kind: 'tooOld', python: 'python3', version: '3.9.2' }, ready('python'));
   assert.deepEqual(await findInterpreter({}, probe), ready('python'));
 });
 
-test('if none on the PATH is ready, the first that runs is named', async () => {
+test('if no interpreter on the PATH is ready, the first that runs is reported', async () => {
   const old: InterpreterFinding = { kind: 'tooOld', python: 'python', version: '2.7.18' };
   assert.deepEqual(await findInterpreter({}, knowing(old).probe), old);
 });
 
-test('no Python at all', async () => {
+test('a PATH without a Python is reported', async () => {
   const finding = await findInterpreter({}, knowing().probe);
   assert.equal(finding.kind, 'broken');
   assert.match(finding.reason, /no working Python is on the PATH/);
@@ -73,18 +73,18 @@ test('an interpreter with raydap is ready, from its oldest version on', async ()
   assert.deepEqual(await probeInterpreter(python), { kind: 'ready', python, version: '3.10.0' });
 });
 
-test('an interpreter without raydap says so', async () => {
+test('an interpreter without raydap is reported as such', async () => {
   const python = saying('lacking', [3, 13, 1], 'absent');
   assert.deepEqual(await probeInterpreter(python), { kind: 'lacksRaydap', python, version: '3.13.1' });
 });
 
-test('a raydap that cannot be imported says why', async () => {
+test('the reason why raydap cannot be imported is reported', async () => {
   const python = saying('incomplete', [3, 12, 0], 'broken', 'No module named msgspec');
   const finding = { kind: 'brokenRaydap', python, version: '3.12.0', reason: 'No module named msgspec' };
   assert.deepEqual(await probeInterpreter(python), finding);
 });
 
-test('a real Python is asked whether raydap can be imported', async () => {
+test('a real Python is checked for raydap', async () => {
   const package_ = join(folder, 'raydap', 'cli');
   const before = process.env.PYTHONPATH;
   process.env.PYTHONPATH = folder;
@@ -102,19 +102,19 @@ test('a real Python is asked whether raydap can be imported', async () => {
   }
 });
 
-test('a Python that is too old is that first of all, whatever it has', async () => {
+test('a Python that is too old is reported as too old, whatever is installed in it', async () => {
   for (const [name, version] of Object.entries({ a: [3, 9, 25], b: [2, 7, 18] })) {
     const python = saying(name, version, 'ready');
     assert.deepEqual(await probeInterpreter(python), { kind: 'tooOld', python, version: version.join('.') });
   }
 });
 
-test('what a site hook prints before the answer is not part of it', async () => {
+test('output of a site hook before the answer is ignored', async () => {
   const python = interpreter('chatty', `echo welcome; echo '{"version": [3, 12, 0], "raydap": "ready"}'`);
   assert.equal((await probeInterpreter(python)).kind, 'ready');
 });
 
-test('an interpreter that cannot be run says why', async () => {
+test('the reason why an interpreter cannot be run is reported', async () => {
   const missing = join(folder, 'missing');
   assert.deepEqual(await probeInterpreter(missing), { kind: 'broken', python: missing, reason: 'it does not exist' });
   const failing = interpreter('failing', 'echo first >&2; echo libpython is missing >&2; exit 1');

@@ -86,7 +86,7 @@ function watch(script: string, after: (end: () => void) => void, command = proce
   };
 }
 
-test('it attaches in the order of DAP, and tells what changes', async (t) => {
+test('a watcher attaches in the order of DAP, and reports changes', async (t) => {
   const { watcher, changed } = watch(raydap(PROPER), t.after.bind(t));
   const [worker] = (await watcher.request('raydap/workers', {})).workers;
   assert.equal(worker?.name, 'initialize,attach,configurationDone,raydap/workers');
@@ -95,7 +95,7 @@ test('it attaches in the order of DAP, and tells what changes', async (t) => {
   assert.deepEqual(await watcher.request('raydap/continue', { threads: [1] }), { echoed: { threads: [1] } });
 });
 
-test('the answer to initialize is passed on, for its version', async (t) => {
+test('the answer to initialize is passed on, because it contains the version', async (t) => {
   const versioned = `(message) => message.command === 'initialize'
     ? respond(message, { raydap: { version: '1.2.3', protocol: 1 } }) : (${PROPER})(message)`;
   const { initialized } = watch(raydap(versioned), t.after.bind(t));
@@ -113,7 +113,7 @@ test('a refused attach fails with the sentence and the actions', async (t) => {
   });
 });
 
-test('a session that has begun with other arguments is joined', async (t) => {
+test("a watcher joins a hub's session that has begun with other arguments", async (t) => {
   const other = `(message) => message.command === 'attach' && message.arguments.joined === undefined
     ? respond(message, { error: { id: 1007, format: 'It debugs something else.' } }, false) : (${PROPER})(message)`;
   const { watcher } = watch(raydap(other), t.after.bind(t));
@@ -121,14 +121,14 @@ test('a session that has begun with other arguments is joined', async (t) => {
   assert.equal(body.workers[0]?.task, '{"joined":true}');
 });
 
-test('a session that is over makes room for another', async (t) => {
+test("the end of a hub's session is reported, so that the next one can be watched", async (t) => {
   const over = `(message) => { respond(message); event('terminated'); }`;
   const { watcher, replaced } = watch(raydap(over), t.after.bind(t));
   await replaced;
   await assert.rejects(watcher.request('raydap/workers', {}), /no longer being watched/);
 });
 
-test('a refused request fails alone', async (t) => {
+test('a refused request fails, and later requests do not', async (t) => {
   const refuse = `(message) => message.command === 'raydap/detach'
     ? respond(message, { error: { id: 1006, format: 'It is gone.' } }, false) : (${PROPER})(message)`;
   const { watcher } = watch(raydap(refuse), t.after.bind(t));
@@ -136,20 +136,20 @@ test('a refused request fails alone', async (t) => {
   assert.deepEqual(await watcher.request('raydap/continue', {}), { echoed: {} });
 });
 
-test('a process that says something else is a problem', async (t) => {
+test('output that is not DAP is a problem', async (t) => {
   const { watcher, ended } = watch(`console.log('Hello\\r\\n\\r\\n'); setInterval(() => 0, 1000)`, t.after.bind(t));
   assert.match((await ended).text, /is not that of raydap/);
   await assert.rejects(watcher.request('raydap/workers', {}));
 });
 
-test('a process that ends is a problem, with its last words', async (t) => {
+test('the end of the process is a problem with its last line of stderr', async (t) => {
   const { watcher, ended } = watch(`console.error('No module\\nnamed raydap'); process.exit(1)`, t.after.bind(t));
   const refused = assert.rejects(watcher.request('raydap/workers', {}));
   assert.equal((await ended).text, 'raydap has ended: named raydap');
   await refused;
 });
 
-test('a process that ends without a word is a problem', async (t) => {
+test('the end of the process without output is a problem', async (t) => {
   const { ended } = watch('process.exit(3)', t.after.bind(t));
   assert.equal((await ended).text, 'raydap exited with code 3 before the session started.');
 });
@@ -159,7 +159,7 @@ test('a command that does not exist is a problem', async (t) => {
   assert.match((await ended).text, /could not be started: .*ENOENT/);
 });
 
-test('an answer of 500 workers is read whole', async (t) => {
+test('an answer with 500 workers is read completely', async (t) => {
   const many = `(message) => message.command === 'raydap/workers'
     ? respond(message, { workers: Array.from({ length: 500 }, (_, key) => ({ key, name: 'é'.repeat(300) })) })
     : (${PROPER})(message)`;

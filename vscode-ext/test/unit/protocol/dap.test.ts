@@ -11,7 +11,7 @@ test('only a failure of a request that starts a session is a failed start', () =
   assert.ok(!isFailedStart({ type: 'event', event: 'output' }));
 });
 
-test('a hidden failure keeps its words and number', () => {
+test('a hidden failure keeps its text and number', () => {
   const failed = failure(2002, 'The dashboard cannot be reached. [raydap 2002]');
   hideFromUser(failed);
   assert.deepEqual(failed.body?.error, {
@@ -21,13 +21,13 @@ test('a hidden failure keeps its words and number', () => {
   });
 });
 
-test('a hidden configurationDone is a success, because VS Code would show it in any case', () => {
+test('a hidden failure of configurationDone becomes a success, because VS Code would show it anyway', () => {
   const failed = { ...failure(1003, 'Too early.'), command: 'configurationDone' };
   hideFromUser(failed);
   assert.ok(failed.success);
 });
 
-test('an answer is told by its command, if it is a success', () => {
+test('a successful answer is recognized by its command', () => {
   const list = { type: 'response', command: 'raydap/workers', success: true };
   assert.ok(isResponseTo('raydap/workers', list));
   assert.ok(!isResponseTo('raydap/workers', { ...list, success: false }));
@@ -35,7 +35,7 @@ test('an answer is told by its command, if it is a success', () => {
   assert.ok(!isResponseTo('raydap/workers', { type: 'event', event: 'raydap/workersChanged' }));
 });
 
-test('a notification becomes a line of the console, and its text and number are told', () => {
+test('a notification becomes a line of the console, and its text and number are returned', () => {
   const demoted = (data: unknown): unknown => {
     const message = { type: 'event', event: 'output', body: { category: 'important', output: 'It is gone.\n', data } };
     const told = demoteToConsole(message);
@@ -48,7 +48,7 @@ test('a notification becomes a line of the console, and its text and number are 
   }
 });
 
-test('other output stays what it is', () => {
+test('other output is not changed', () => {
   const stderr = { event: 'output', body: { category: 'stderr', data: { raydap: { code: 3003 } } } };
   assert.equal(demoteToConsole(stderr), undefined);
   assert.equal(stderr.body.category, 'stderr');

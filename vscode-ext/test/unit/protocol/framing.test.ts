@@ -9,29 +9,29 @@ const messages = [
 ];
 const bytes = Buffer.concat(messages.map(encode));
 
-test('messages are read back, whole', () => {
+test('encoded messages are decoded', () => {
   assert.deepEqual(new Decoder().decode(bytes), messages);
 });
 
-test('messages are read back, byte by byte', () => {
+test('messages that arrive byte by byte are decoded', () => {
   const decoder = new Decoder();
   const read = [...bytes].flatMap((byte) => decoder.decode(Buffer.from([byte])));
   assert.deepEqual(read, messages);
 });
 
-test('messages are read back, cut anywhere', () => {
+test('messages that are cut at any place are decoded', () => {
   for (let cut = 0; cut <= bytes.length; cut++) {
     const decoder = new Decoder();
     assert.deepEqual([...decoder.decode(bytes.subarray(0, cut)), ...decoder.decode(bytes.subarray(cut))], messages);
   }
 });
 
-test('other headers are allowed', () => {
+test('other headers are ignored', () => {
   const [decoded] = new Decoder().decode(Buffer.from('Content-Type: x\r\ncontent-length: 2\r\n\r\n{}'));
   assert.deepEqual(decoded, {});
 });
 
-test('what is not DAP is an error, not a long wait', () => {
+test('bytes that are not DAP are an error', () => {
   const bad = [
     'Content-Length: -1\r\n\r\n',
     'Content-Length: 99999999999\r\n\r\n',

@@ -33,7 +33,7 @@ function kinds(...groups: ComparisonGroup[]): string[] {
   return [...shown(comparison(...groups)).matchAll(/<tr class="(\w+)">/g)].map(([, kind]) => kind ?? '');
 }
 
-test('nothing of a value is taken for HTML', () => {
+test('a value is never interpreted as HTML', () => {
   const text = shown(comparison(group(1, '<script>alert(1)</script>', { label: '<i>', difference: '<u>' })), {
     expression: '<b>&"\'',
     select: '"><b>',
@@ -44,13 +44,13 @@ test('nothing of a value is taken for HTML', () => {
   assert.ok(text.includes('&#60;script&#62;'));
 });
 
-test('the page allows its own style and script, and nothing else', () => {
+test('the page permits only its own style and script', () => {
   const text = shown(comparison(group(1, '1')));
   assert.ok(text.includes(`content="default-src 'none'; style-src 'nonce-abc'; script-src 'nonce-abc'"`));
   assert.ok(text.includes('<script nonce="abc" src="vscode:x">'));
 });
 
-test('what most have is usual, what few have is different', () => {
+test('the most frequent value is marked as usual, others as different', () => {
   assert.deepEqual(kinds(group(1, 'nan'), group(2, '0.5')), ['different', 'usual']);
   assert.deepEqual(kinds(group(1, '0.5')), ['usual']);
   assert.deepEqual(kinds(group(2, '0'), group(2, '1')), ['different', 'different']);
@@ -68,7 +68,7 @@ test('the summary counts values, the most frequent first', () => {
   assert.equal(summaryOf({ groups: [], silent: [7] }), 'No worker answered in time.');
 });
 
-test('numbers have statistics and a histogram, and who is at its ends', () => {
+test('numbers have statistics, a histogram, and the workers with the lowest and highest value', () => {
   const text = shown({
     ...comparison(group(1, '0.5'), group(2, '2')),
     statistics: { min: 0.5, max: 2, mean: 1.4999999, std: null, nan: 1, inf: 0 },
@@ -87,7 +87,7 @@ test('numbers have statistics and a histogram, and who is at its ends', () => {
   assert.ok(text.includes('1 thread did not answer in time.'));
 });
 
-test('a change since the kept values says who has changed', () => {
+test('a comparison with kept values names the workers that have changed', () => {
   const none = { members: [], label: '' };
   const change = { changed: { members: [1, 2], label: 'Trainer{0-1}' }, unchanged: none, unknown: none };
   const text = shown({ ...comparison(group(2, '1')), change }, { kept: true, since: true });
@@ -96,7 +96,7 @@ test('a change since the kept values says who has changed', () => {
   assert.ok(text.includes('name="since" checked'));
 });
 
-test('a problem takes the place of an answer', () => {
+test('a problem is shown instead of values', () => {
   const text = comparisonPage(
     { expression: 'x', select: 'actr:Foo', kept: false, since: false, problem: 'The set is wrong.' },
     'abc',

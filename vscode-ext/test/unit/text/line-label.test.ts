@@ -9,21 +9,21 @@ function actor(pid: number, title: string, difference: Partial<WorkerEntry> = {}
   return worker(pid, { name: `${title} · train · 10.0.0.7`, label: `${title} · train`, ...difference });
 }
 
-test('the only worker at a line is named by what tells it from others', () => {
+test('a single worker at a line is named so that it differs from others of its class', () => {
   assert.equal(lineLabel([actor(4711, 'Trainer 4711')]).text, 'Trainer 4711');
   assert.equal(lineLabel([actor(4711, 'learner_0')]).text, 'learner_0');
   const unknown = worker('x', { actor: '', label: 'worker', pid: 0, where: '10.0.0.7:5678' });
   assert.equal(lineLabel([unknown]).text, 'worker 10.0.0.7:5678');
 });
 
-test('several workers are counted, and their class is named once', () => {
+test('several workers at a line are counted, and their class is named once', () => {
   assert.equal(lineLabel([actor(12, 'Trainer 12'), actor(9, 'Trainer 9')]).text, '2 workers: Trainer 9, 12');
   const ranks = [1, 0, 10].map((rank) => actor(rank, `RolloutWorker#${rank}`, { actor: 'RolloutWorker' }));
   assert.equal(lineLabel(ranks).text, '3 workers: RolloutWorker#0, #1, #10');
   assert.equal(lineLabel([actor(1, 'chief'), actor(2, 'helper')]).text, '2 workers: chief, helper');
 });
 
-test('tasks, children and actors are told from each other', () => {
+test('the names of tasks, subprocesses and actors differ', () => {
   const task = worker(3, { actor: '', label: 'normalise', name: 'normalise · 3 · 10.0.0.7' });
   const child = worker(4, { type: 'child', label: 'child of Trainer 1', name: 'child of Trainer 1 · 4 · a' });
   assert.equal(
@@ -32,7 +32,7 @@ test('tasks, children and actors are told from each other', () => {
   );
 });
 
-test('of many workers the first are named, and the hover has more', () => {
+test('the text names the first of many workers, the hover more of them', () => {
   const many = Array.from({ length: 500 }, (_, index) => actor(index + 1, `Trainer ${index + 1}`));
   const { text, hover } = lineLabel(many);
   assert.equal(text, '500 workers: Trainer 1, 2, 3, 4, …');

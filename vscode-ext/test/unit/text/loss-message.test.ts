@@ -9,12 +9,12 @@ function lost(pid: number, problem: string): Change {
   return { before: undefined, worker: worker(pid, { label: `Trainer ${pid} · train`, state: 'gone', problem }) };
 }
 
-test('a single lost worker is told of by its name, with the reason', () => {
+test('the message about one lost worker contains its name and the reason', () => {
   const text = 'The stopped worker 7 on a is gone (killed). The other workers are not affected.';
   assert.equal(lossMessage([lost(7, text)]), `Trainer 7 · train: ${text}`);
 });
 
-test('of many lost workers the first is told of with the reason, and some others are named', () => {
+test('the message about many lost workers contains the reason of the first and names some others', () => {
   const [first, ...others] = [1, 2, 3, 4, 5].map((pid) =>
     lost(pid, `The stopped worker ${pid} is gone (killed). The other workers are not affected.`),
   ) as [Change, ...Change[]];

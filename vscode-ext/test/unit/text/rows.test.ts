@@ -16,25 +16,25 @@ function rowOfWorker(entry: WorkerEntry): Row {
   return rowOf(node, NOW);
 }
 
-test('a worker is called by its task, and described by time, process and node', () => {
+test('the row of a worker has its task as label, and its time, process and node as description', () => {
   const row = rowOfWorker(worker(4711, { age: 150 }));
   assert.equal(row.label, 'Trainer.train');
   assert.equal(row.description, '2 min · 4711 · 10.0.0.7');
   assert.equal(row.context, 'raydap.worker.paused');
 });
 
-test('label and place are not taken from the name', () => {
+test('the label and the place of a row do not come from the name', () => {
   const row = rowOfWorker(worker(1, { name: 'a · b', label: 'Odd · name', where: '1 · node' }));
   assert.equal(row.label, 'Odd · name');
   assert.equal(row.description, '1 · node');
   assert.match(row.tooltip, /^\*\*Odd · name\*\*/);
 });
 
-test('how long one runs is of no interest', () => {
+test('a running worker has no duration', () => {
   assert.equal(rowOfWorker(worker(4711, { age: 150, state: 'running' })).description, '4711 · 10.0.0.7');
 });
 
-test('one that is not attached is hardly seen, and can be attached if it has an agent', () => {
+test('an unattached worker has a grey icon, and can be attached if it has an agent', () => {
   const row = rowOfWorker(worker(4711, { age: 150, state: 'alive' }));
   assert.equal(row.description, '4711 · 10.0.0.7');
   assert.equal(row.color, 'disabledForeground');
@@ -44,7 +44,7 @@ test('one that is not attached is hardly seen, and can be attached if it has an 
   assert.equal(rowOfWorker(worker(1, { state: 'alive', problem: 'Another one debugs it.' })).icon, 'warning');
 });
 
-test('the type of an error comes first', () => {
+test('the description begins with the type of the error', () => {
   const entry = worker(4711, { state: 'stopped', threads: [thread(1, { error: 'ZeroDivisionError' })] });
   const row = rowOfWorker(entry);
   assert.equal(row.description, 'ZeroDivisionError · 4711 · 10.0.0.7');
@@ -57,7 +57,7 @@ test('several stopped threads are counted', () => {
   assert.equal(rowOfWorker(entry).description, '2 threads · 4711 · 10.0.0.7');
 });
 
-test('a worker without a process is known by its port', () => {
+test('a worker without a known process is described by its address', () => {
   const row = rowOfWorker(worker('x', { label: 'worker', where: '127.0.0.1:5678', pid: 0, node: '' }));
   assert.equal(row.label, 'worker');
   assert.equal(row.description, '127.0.0.1:5678');
@@ -69,7 +69,7 @@ test('a problem is part of the tooltip', () => {
   assert.match(row.tooltip, /It does not answer in time/);
 });
 
-test('a level says how many of its workers do what, and what can be done', () => {
+test('the row of a group counts its workers by state, and its context names the actions', () => {
   const tree = new WorkerTree();
   tree.replace([
     worker(1),
@@ -94,7 +94,7 @@ function groupRows(tree: WorkerTree): string[] {
   });
 }
 
-test('a level does not repeat the counts of the row above it', () => {
+test('the row of a group does not repeat the counts of the row above', () => {
   const tree = new WorkerTree();
   tree.replace([worker(1), worker(2)]);
   assert.deepEqual(groupRows(tree), ['job 01000000: ', 'Trainer: ']);
@@ -104,13 +104,13 @@ test('a level does not repeat the counts of the row above it', () => {
   assert.deepEqual(groupRows(tree).slice(-2), ['job 02000000: 1 paused', 'Trainer: ']);
 });
 
-test('the topmost level of workers that are all gone counts them, because their cluster does not', () => {
+test('the topmost group counts gone workers if there are no others, because the cluster does not', () => {
   const tree = new WorkerTree();
   tree.replace([worker(1, { state: 'gone', problem: 'Killed.' })]);
   assert.deepEqual(groupRows(tree), ['job 01000000: 1 gone', 'Trainer: ']);
 });
 
-test('workers that are not attached are counted where there are no others', () => {
+test('unattached workers are counted where there are no others', () => {
   const tree = new WorkerTree();
   tree.replace([worker(1, { state: 'alive' }), worker(2, { state: 'alive', job: '', actor: '', task: '' })]);
   assert.deepEqual(groupRows(tree), ['job 01000000: 1 alive', 'Trainer: ', 'idle workers: 1 alive']);
@@ -132,11 +132,11 @@ test('durations are short', () => {
   }
 });
 
-test('names are no Markdown', () => {
+test('Markdown characters in names are escaped', () => {
   assert.equal(escaped('<lambda>_[x](y)'), '\\<lambda\\>\\_\\[x\\]\\(y\\)');
 });
 
-test('a screen reader says the state of a worker, which is otherwise shown by an icon', () => {
+test('the text for screen readers contains the state, which the row shows by an icon only', () => {
   const tree = new WorkerTree();
   tree.replace([worker(1, { state: 'stopped', threads: [thread(1)] })]);
   const node = tree.get('1');

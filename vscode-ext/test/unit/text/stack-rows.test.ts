@@ -19,7 +19,7 @@ function texts(rows: readonly StackRow[]): unknown[] {
   return rows.map(({ label, description, children }) => [label, description, ...texts(children)]);
 }
 
-test('frames that all have called are one row, and stacks part where threads do', () => {
+test('frames that all threads share are one row, and a row has a child for each branch', () => {
   const few = node('save:9', [3]);
   const most = node('step:7', [1, 2], [node('loss:8', [1, 2])]);
   const rows = stackRows(
@@ -37,12 +37,12 @@ test('frames that all have called are one row, and stacks part where threads do'
   assert.deepEqual(rows[0].children[1]?.members, [1, 2]);
 });
 
-test('a stack that ends where others go on is not lost', () => {
+test('a stack that ends above a branch has a row', () => {
   const rows = stackRows(merged(node('', [1, 2], [node('train:5', [1, 2], [node('step:7', [2])])])));
   assert.deepEqual(texts(rows), [['train (train.py:5)', '2 · Trainer{1,2}', ['step (train.py:7)', '1 · Trainer{2}']]]);
 });
 
-test('who is missing comes first, and what cannot be read comes last', () => {
+test('missing workers come first, and unreadable stacks last', () => {
   const missing = {
     frame: { name: 'step', path: 'C:\\app\\train.py', line: 7 },
     count: 2,
@@ -69,12 +69,12 @@ test('who is missing comes first, and what cannot be read comes last', () => {
   );
 });
 
-test('workers that run have no actions of stopped ones', () => {
+test('rows of running workers lack the actions of stopped ones', () => {
   const [row] = stackRows(merged(node('', [], [node('step:7', [], [], ['w1'])], ['w1'])));
   assert.deepEqual([row?.icon, row?.context], ['play', 'raydap.stack.running']);
 });
 
-test('each row has its own id, whatever is in the others', () => {
+test('each row has an id of its own', () => {
   const tree = node('', [1, 2], [node('a:1', [1], [node('b:2', [1])]), node('b:2', [2])]);
   const ids = stackRows(merged(tree)).map(({ id }) => id);
   assert.equal(new Set(ids).size, 2);

@@ -9,7 +9,7 @@ const group = (label: string, members: number[], line: number) => ({
   frame: { name: 'train', path: 'C:\\app/train.py', line },
 });
 
-test('who came to another line is told with the line', () => {
+test('the message names the workers that reached another line, and the line', () => {
   const groups = [group('Trainer{3}', [13], 50), group('Trainer{0-2}', [10, 11, 12], 43)];
   assert.equal(
     steppedMessage({ threads: [10, 11, 12, 13], groups, running: [] }),
@@ -17,7 +17,7 @@ test('who came to another line is told with the line', () => {
   );
 });
 
-test('who still runs is counted', () => {
+test('the message counts the workers that still run', () => {
   const groups = [{ ...group('prepare', [11], 1), frame: null }, group('Trainer{0}', [10], 43)];
   assert.equal(
     steppedMessage({ threads: [10, 11, 12], groups, running: [12] }),
@@ -25,7 +25,7 @@ test('who still runs is counted', () => {
   );
 });
 
-test('nothing is told when all came to one line', () => {
+test('there is no message if all workers reached one line', () => {
   assert.equal(steppedMessage({ threads: [10], groups: [group('Trainer', [10], 43)], running: [] }), undefined);
   assert.equal(steppedMessage({ threads: [] }), undefined);
 });

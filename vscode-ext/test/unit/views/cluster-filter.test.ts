@@ -51,7 +51,7 @@ test('a set that every cluster refuses changes nothing', async () => {
   assert.deepEqual([filter.text, filter.problem, shown()], ['', '', ['a1', 'a2', 'b1', 'b2']]);
 });
 
-test('a cluster that refuses the set, or does not answer, delays no other one', async () => {
+test('a cluster that refuses the set or does not answer does not delay the others', async () => {
   let answer: (body: object) => void = () => undefined;
   const slow = cluster('s', () => new Promise((resolve) => (answer = resolve)));
   const { filter, shown, changes } = await filtering(cluster('a', refuse), slow, cluster('b', first('b')));

@@ -125,7 +125,7 @@ test('a second session of a cluster gets its own requests, with its own threads'
   assert.equal(seen.at(-1), 'information: No raydap session is running. Start one with F5.');
 });
 
-test('an old selection of the Ray view does not win against a later choice in the call stack', async () => {
+test('a later choice in the call stack takes precedence over a selection in the Ray view', async () => {
   const session = new FakeSession('one', WORKERS);
   const sessions = await begin(session);
   const { run, select } = commandsOf(sessions);
@@ -138,7 +138,7 @@ test('an old selection of the Ray view does not win against a later choice in th
   assert.deepEqual(session.asked, ['raydap/continue {"threads":[11,12]}', 'raydap/continue {"threads":[13,14]}']);
 });
 
-test('a step of the focused thread leaves the selection of the Ray view the latest', async () => {
+test('a step of the focused thread does not replace a later selection in the Ray view', async () => {
   const session = new FakeSession('one', WORKERS);
   const sessions = await begin(session);
   const { run, select } = commandsOf(sessions);
@@ -149,7 +149,7 @@ test('a step of the focused thread leaves the selection of the Ray view the late
   assert.deepEqual(session.asked, ['raydap/continue {"threads":[13,14]}']);
 });
 
-test('a selected row in another cluster decides the session, too', async () => {
+test('a selected row of another cluster determines the session, too', async () => {
   const [one, other] = [new FakeSession('one', WORKERS), new FakeSession('other', WORKERS)];
   const sessions = await begin(one, other);
   const { run, select } = commandsOf(sessions);
@@ -159,7 +159,7 @@ test('a selected row in another cluster decides the session, too', async () => {
   assert.deepEqual([one.asked, other.asked], [['raydap/continue {"threads":[13,14]}'], []]);
 });
 
-test('workers in sessions of their own step by the thread of the child session', async () => {
+test('with a child session per worker, commands use the thread of the child session', async () => {
   const parent = new FakeSession('one', WORKERS);
   const child = new FakeSession('child', [], { __raydap: { worker: '13' } }, parent);
   const { run } = commandsOf(await begin(parent, child));
@@ -175,7 +175,7 @@ test('workers in sessions of their own step by the thread of the child session',
   ]);
 });
 
-test('a row of a child session acts on its worker although the focus is in another one', async () => {
+test('a command on the row of a child session acts on its worker, not on the focused one', async () => {
   const parent = new FakeSession('one', WORKERS);
   const [first, second] = ['11', '13'].map(
     (key) => new FakeSession(`child ${key}`, [], { __raydap: { worker: key } }, parent),
@@ -186,7 +186,7 @@ test('a row of a child session acts on its worker although the focus is in anoth
   assert.deepEqual(parent.asked, ['raydap/step {"threadId":13,"command":"next","timeout":5}']);
 });
 
-test('a row of a session with a single thread acts on that thread, and one with several asks for a thread', async () => {
+test('a command on the row of a session acts on its only thread; with several threads it asks for a worker', async () => {
   const single = new FakeSession('single', [stopped(13, 'Rollout'), worker(14, { state: 'running' })]);
   const several = new FakeSession('several', WORKERS);
   const other = new FakeSession('other', WORKERS);
@@ -199,7 +199,7 @@ test('a row of a session with a single thread acts on that thread, and one with 
   assert.match(seen.at(-1) ?? '', /^information: Select a worker/);
 });
 
-test('a lost row is reported, and no other session is taken for it', async () => {
+test('a lost row is reported, and no other session is used instead', async () => {
   const session = new FakeSession('one', WORKERS);
   const { run } = commandsOf(await begin(session));
   focus(session, 11);
@@ -229,7 +229,7 @@ test('if another debugger has the focus, the user chooses among several sessions
   assert.deepEqual([one.asked, other.asked], [[], ['raydap/continue {}']]);
 });
 
-test('steps until workers part have a progress, whose button cancels the request', async () => {
+test('Step All Until They Part shows a notification whose button cancels the request', async () => {
   let refuse: (error: Error) => void = () => undefined;
   const step = (): Promise<never> => new Promise((_, reject) => (refuse = reject));
   const session = new FakeSession('one', WORKERS, undefined, undefined, { 'raydap/step': step });

@@ -86,7 +86,7 @@ test('without a filter a command names the number of workers if there are severa
   assert.deepEqual(seen, ['status: Ray: 2 workers continued']);
 });
 
-test('rows count the workers that they show, and offer what these allow', async () => {
+test('rows count the shown workers, and offer the actions that apply to them', async () => {
   const { tree, cluster, group, filter } = await show(filtered(stopped(11), stopped(12), worker(13)));
   assert.equal(tree.getTreeItem(cluster).description, '2 stopped, 1 paused');
   assert.match(tree.getTreeItem(cluster).contextValue ?? '', /continue\.attach/);

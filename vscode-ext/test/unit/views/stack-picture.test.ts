@@ -14,7 +14,7 @@ import { panels, resetVscode, seen, Uri as FakeUri } from '../fake-vscode';
 
 beforeEach(resetVscode);
 
-test('the picture that was asked for last is shown', async () => {
+test('the picture that was requested last is shown', async () => {
   const pending: ((answer: object) => void)[] = [];
   const connection = { request: () => new Promise((resolve) => void pending.push(resolve)) };
   const picture = new StackPicture(FakeUri.file('/extension') as unknown as Uri);
@@ -28,7 +28,7 @@ test('the picture that was asked for last is shown', async () => {
   assert.match(panels[0]?.webview.html ?? '', /new/);
 });
 
-test('the stack of a worker that was asked for last is shown, and other workers are independent', async () => {
+test('the stack that was requested last is shown, independently for each worker', async () => {
   const pending: ((text: string) => void)[] = [];
   const read = (): Promise<WorkerStack> =>
     new Promise((resolve) => void pending.push((text) => resolve({ name: text, text } as WorkerStack)));

@@ -26,7 +26,7 @@ const ALL = { selectOf: () => undefined, onDidChange: new EventEmitter().event }
 
 beforeEach(resetVscode);
 
-test('the stacks of the session with the focus win against a slow answer of another one', async () => {
+test('the view shows the stacks of the focused session, not a slow answer of another one', async () => {
   const [one, other] = [slow('one'), slow('other')];
   const sessions = await begin(one.session, other.session);
   const tree = new StackTree(sessions, ALL);
@@ -52,7 +52,7 @@ test('the stacks of the session with the focus win against a slow answer of anot
   tree.dispose();
 });
 
-test('many changes during a slow read are no further reads', async () => {
+test('many changes during a slow read cause one more read', async () => {
   const { session, answers } = slow('one');
   const tree = new StackTree(await begin(session), ALL);
   focus(session, 1);
