@@ -47,7 +47,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
       return given;
     }
     if (given.noDebug === true) {
-      offerDebugging(folder, given);
+      runWithoutDebugging(folder, given);
       return undefined;
     }
     const chosen = isEmpty(given) ? await chooseConfiguration() : given;
@@ -89,7 +89,29 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
   }
 }
 
-/** Refuse to run a program without debugging, which VS Code requests for Ctrl+F5, and offer to debug it. */
+/** The extension that runs a program without debugging, and the arguments that it has in common with raydap. */
+const PYTHON_DEBUGGER = 'ms-python.debugpy';
+const COMMON = ['program', 'module', 'args', 'cwd', 'env', 'envFile', 'python', 'pythonArgs', 'console'];
+
+/**
+ * Let the Python debugger run a program without debugging, which VS Code requests for Ctrl+F5. Without that extension,
+ * and for a configuration that raydap alone can start, offer to debug it.
+ */
+function runWithoutDebugging(folder: vscode.WorkspaceFolder | undefined, given: vscode.DebugConfiguration): void {
+  if (
+    given.request !== 'launch' ||
+    given.submit === true ||
+    vscode.extensions.getExtension(PYTHON_DEBUGGER) === undefined
+  ) {
+    offerDebugging(folder, given);
+    return;
+  }
+  const kept = Object.entries(given).filter(([key]) => COMMON.includes(key));
+  const configuration = { type: 'debugpy', request: 'launch', name: given.name, ...Object.fromEntries(kept) };
+  showingError(vscode.debug.startDebugging(folder, configuration, { noDebug: true }));
+}
+
+/** Offer to debug a program that cannot be run without debugging. */
 function offerDebugging(folder: vscode.WorkspaceFolder | undefined, given: vscode.DebugConfiguration): void {
   const button = 'Start Debugging';
   const text =

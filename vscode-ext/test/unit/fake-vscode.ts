@@ -103,6 +103,9 @@ export const ConfigurationTarget = { Global: 1, Workspace: 2 };
 /** The messages and questions that were shown, oldest first, such as `warning: 1 of 2 threads reached another line.` */
 export const seen: string[] = [];
 
+/** The configurations that were started, oldest first. */
+export const started: object[] = [];
+
 /** The user's answers to the next questions, in order. A function is called with the arguments of the question. */
 export const answers: unknown[] = [];
 
@@ -226,8 +229,14 @@ export const debug = {
   onDidTerminateDebugSession: events.terminated.event,
   onDidReceiveDebugSessionCustomEvent: events.custom.event,
   asDebugSourceUri: ({ path }: { readonly path: string }): Uri => new Uri(path),
-  startDebugging: (_folder: unknown, configuration: { name: string; noDebug?: boolean }): Promise<boolean> => {
-    seen.push(`start: ${configuration.name}${configuration.noDebug === true ? ' without debugging' : ''}`);
+  startDebugging: (
+    _folder: unknown,
+    configuration: { name: string; noDebug?: boolean },
+    options: { noDebug?: boolean } = {},
+  ): Promise<boolean> => {
+    started.push(configuration);
+    const isRun = configuration.noDebug === true || options.noDebug === true;
+    seen.push(`start: ${configuration.name}${isRun ? ' without debugging' : ''}`);
     return Promise.resolve(true);
   },
 };
@@ -302,7 +311,7 @@ export const env = {
 
 /** Restore the state before the first test. */
 export function resetVscode(): void {
-  [seen, answers, panels].forEach((each) => (each.length = 0));
+  [seen, answers, panels, started].forEach((each) => (each.length = 0));
   Object.assign(debug, { activeStackItem: undefined, activeDebugSession: undefined });
   Object.keys(settings).forEach((key) => Reflect.deleteProperty(settings, key));
   Object.assign(workspace, { workspaceFolders: undefined, getWorkspaceFolder: () => undefined, textDocuments: [] });

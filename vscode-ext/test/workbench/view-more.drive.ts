@@ -95,6 +95,8 @@ step('a group is continued, again and again, and the job ends', async () => {
   assert.ok(job !== undefined);
   await view.row(/^Trainer$/).click();
   await workbench.runCommand('Raydap: Continue Group');
+  await workbench.page.locator('.quick-input-list', { hasText: 'Continue 2 Trainers' }).waitFor();
+  await workbench.page.keyboard.press('Enter');
   await view.status('Ray: 1 stopped, 2 running');
   await workbench.runCommand('Raydap: Continue Group');
   assert.equal(await job.result(), '[1, 21, 41]');

@@ -5,7 +5,7 @@ import { ConfigurationProvider } from '../../../src/debug/configuration-provider
 import type { ProblemDialog } from '../../../src/debug/problem-dialog';
 import type { TokenStore } from '../../../src/model/token-store';
 import { settled } from '../fake-source';
-import { answers, resetVscode, seen } from '../fake-vscode';
+import { answers, extensions, resetVscode, seen, started } from '../fake-vscode';
 
 const LAUNCH = { type: 'raydap', request: 'launch', name: 'Job', program: 'a.py' };
 
@@ -13,7 +13,10 @@ function provider(): ConfigurationProvider {
   return new ConfigurationProvider({} as unknown as TokenStore, {} as unknown as ProblemDialog);
 }
 
-beforeEach(resetVscode);
+beforeEach(() => {
+  resetVscode();
+  extensions.getExtension = () => undefined;
+});
 
 test('a run without debugging is refused with a sentence, also without a launch.json', async () => {
   for (const given of [LAUNCH, { ...LAUNCH, request: 'attach' }, { type: 'raydap', name: '', request: '' }]) {
@@ -34,4 +37,16 @@ test('the button Start Debugging starts the same configuration with debugging', 
 test('a configuration with noDebug false is resolved as usual', async () => {
   const resolved = await provider().resolveDebugConfiguration(undefined, { ...LAUNCH, noDebug: false });
   assert.deepEqual([resolved?.program, seen], ['a.py', []]);
+});
+
+test('the Python debugger runs a launched program without debugging, with the arguments that both have', async () => {
+  extensions.getExtension = () => ({});
+  const given = { ...LAUNCH, args: ['x'], envFile: '.env', reach: 'prepared', noDebug: true };
+  assert.equal(await provider().resolveDebugConfiguration(undefined, given), undefined);
+  assert.deepEqual(seen, ['start: Job without debugging']);
+  assert.deepEqual(started, [
+    { type: 'debugpy', request: 'launch', name: 'Job', program: 'a.py', args: ['x'], envFile: '.env' },
+  ]);
+  await provider().resolveDebugConfiguration(undefined, { ...LAUNCH, submit: true, noDebug: true });
+  assert.match(seen.at(-1) ?? '', /^warning: raydap cannot run a program without debugging it\./);
 });
