@@ -120,7 +120,7 @@ export class WorkerTree {
     this.removeUnless(({ state }) => state !== 'gone');
   }
 
-  /** Return the nodes that have changed since the last call. They contain the parent of a removed node, not the node. */
+  /** Return the nodes that have changed since the last call; for a removed node, its parent. */
   takeChanges(): TreeNode[] {
     const { changed } = this;
     this.changed = new Set();

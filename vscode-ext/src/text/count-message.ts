@@ -22,5 +22,6 @@ export function actionTitle(verb: string, workers: readonly WorkerEntry[]): stri
 
 /** Return a message like `3 workers of 10.0.0.7:8265 wait at breakpoint().` */
 export function waitingText(count: number, cluster: string): string {
-  return `${count} ${count === 1 ? 'worker' : 'workers'} of ${cluster} ${count === 1 ? 'waits' : 'wait'} at breakpoint().`;
+  const [workers, wait] = count === 1 ? ['worker', 'waits'] : ['workers', 'wait'];
+  return `${count} ${workers} of ${cluster} ${wait} at breakpoint().`;
 }

@@ -164,7 +164,7 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
     return (node.parent === undefined ? this.registry.connectionOf(node) : undefined) ?? node;
   }
 
-  /** Return whether an element differs from what VS Code shows. VS Code has not drawn rows of groups that were never open. */
+  /** Return whether an element differs from what VS Code shows. It shows no children of a group that was never open. */
   private isChanged(element: Element): boolean {
     const [row, children] = [this.drawnRows.get(element), this.drawnChildren.get(element)];
     return (

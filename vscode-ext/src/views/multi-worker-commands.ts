@@ -58,7 +58,9 @@ async function atBarriers(target: Target, filter: Filter, action: 'show' | 'rele
   const held = [...(await treeOf(target)).root.workers()].filter(({ worker }) => worker.state === 'held');
   const hidden = held.filter((node) => !filter.shows(connection, node)).length;
   if (hidden > 0) {
-    const text = `The filter hides ${hidden} of the ${held.length} workers at barriers, so the command did nothing. Show all workers first.`;
+    const text =
+      `The filter hides ${hidden} of the ${held.length} workers at barriers, so the command did nothing. ` +
+      'Show all workers first.';
     void vscode.window.showInformationMessage(text);
     return;
   }

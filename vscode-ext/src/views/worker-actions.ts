@@ -3,7 +3,7 @@
 import * as vscode from 'vscode';
 
 import { ClusterConnection } from '../model/cluster-connection';
-import { GroupNode, WorkerNode, type TreeNode, type WorkerTree } from '../model/worker-tree';
+import { GroupNode, WorkerNode, type TreeNode } from '../model/worker-tree';
 import { actionTitle, countMessage } from '../text/count-message';
 import type { ClusterFilter } from './cluster-filter';
 import type { CommandTargets, Requester } from './command-target';
@@ -58,7 +58,8 @@ export class WorkerActions {
     let isShown = choice.isCalled;
     const parts: ActedOn[] = [];
     for (const { connection, requester, rows, tree } of choice.parts) {
-      const groups = action.isOfGroup !== true ? rows : rows.length > 0 ? rows.map(groupOf) : await chooseGroup(tree);
+      const shown = [...tree.root.workers()].filter((node) => isStopped(node) && this.filter.shows(connection, node));
+      const groups = action.isOfGroup !== true ? rows : rows.length > 0 ? rows.map(groupOf) : await chooseGroup(shown);
       if (groups.length === 0) {
         return action.isOfGroup === true ? undefined : askForWorker();
       }
@@ -89,18 +90,21 @@ export function forEachCluster(act: (part: ActedOn) => PromiseLike<unknown>): Ac
   };
 }
 
-/** Let the user choose a group with stopped workers. Return nothing if the user chose none. */
-async function chooseGroup(tree: WorkerTree): Promise<readonly GroupNode[]> {
-  const groups = new Set([...tree.root.workers()].filter(isStopped).map(({ parent }) => parent));
-  if (groups.size < 2) {
-    return [...groups];
+/** Let the user choose a group of stopped workers, unless there is one worker. Return nothing if the user chose none. */
+async function chooseGroup(stopped: readonly WorkerNode[]): Promise<readonly GroupNode[]> {
+  const groups = [...new Set(stopped.map(({ parent }) => parent))];
+  if (stopped.length < 2) {
+    return groups;
   }
-  const items = [...groups].map((group) => ({
-    label: group.name,
-    description: `${group.tally.stopped} stopped`,
-    detail: group.parent?.name ?? '',
-    group,
-  }));
+  const items = groups.map((group) => {
+    const workers = stopped.filter(({ parent }) => parent === group).map(({ worker }) => worker);
+    return {
+      label: group.name,
+      description: actionTitle('Continue', workers),
+      detail: group.parent?.name ?? '',
+      group,
+    };
+  });
   const chosen = await vscode.window.showQuickPick(items, { title: 'Continue Group' });
   return chosen === undefined ? [] : [chosen.group];
 }

@@ -333,11 +333,25 @@ test('barriers with hidden workers are neither shown nor released', async () => 
 
 test('without a selected row and a focused thread, the user chooses the group to continue', async () => {
   const session = new FakeSession('one', WORKERS);
-  const { run } = commandsOf(await begin(session));
+  const { run } = commandsOf(await begin(session), ['12', '13']);
   await run('continueGroup');
-  answers.push((items: readonly { label: string }[]) => items.find(({ label }) => label === 'Rollout'));
+  assert.deepEqual([session.asked, seen], [[], ['pick: Continue Group']]);
+  answers.push((items: readonly { label: string; description: string }[]) => {
+    assert.deepEqual(
+      items.map(({ description }) => description),
+      ['Continue 1 Trainer', 'Continue 1 Rollout'],
+    );
+    return items.find(({ label }) => label === 'Rollout');
+  });
   await run('continueGroup');
-  assert.deepEqual(session.asked, ['raydap/continue {"threads":[13,14]}']);
+  assert.deepEqual(session.asked, ['raydap/continue {"threads":[14]}']);
   await run('continueWorkers');
   assert.match(seen.at(-1) ?? '', /^information: Select a worker/);
+});
+
+test('a group is continued without a question if only one worker is stopped', async () => {
+  const session = new FakeSession('one', [stopped(11, 'Trainer'), worker(12, { state: 'running' })]);
+  const { run } = commandsOf(await begin(session));
+  await run('continueGroup');
+  assert.deepEqual([session.asked, seen], [['raydap/continue {"threads":[11]}'], []]);
 });
