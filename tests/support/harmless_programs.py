@@ -17,6 +17,11 @@ NOT_FOUND = {
     "a map of another parameter": "def f(x): pdb.set_trace()\ndef main(ds: list):\n    ds.map(f)",
     "a map of what was a dataset": "def f(x): pdb.set_trace()\nds = ray.data.range(3)\nds = load(ds)\nds.map(f)",
     "a map of nothing known": "def f(x): pdb.set_trace()\nds = ds.map(f)\nother = ds\nds = other.map(f)",
+    "a property that returns a class": (
+        "class A:\n    @property\n    def kind(self): pdb.set_trace()\n"
+        "    def start(self): return ray.remote(self.kind).remote()"
+    ),
+    "a method of another object": "class A:\n    def m(self, b): pdb.set_trace()\nray.data.range(3).map(B().m)",
     "a debugger with a terminal": "@ray.remote\ndef f():\n    pdb.Pdb(stdin=x, stdout=y).set_trace()",
     "limits at unknown positions": (
         "@ray.remote\ndef f(): breakpoint()\nasync def main(x):\n    await asyncio.wait_for(*x, 5)"

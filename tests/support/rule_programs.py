@@ -56,6 +56,15 @@ FOUND = {
         "import typing\ndef f(b):\n    pdb.set_trace()  # pdb-in-worker\n"
         "def main(ds: typing.Optional[ray.data.Dataset]):\n    ds.map(f)"
     ),
+    "a function of a dataset of a parameter without a type": (
+        "def f(b):\n    pdb.set_trace()  # pdb-in-worker\ndef main(ds):\n    ds.map_batches(f)"
+    ),
+    "a method of a dataset": (
+        "class A:\n    def m(self, b):\n        pdb.set_trace()  # pdb-in-worker\n"
+        "    def main(self): ray.data.range(3).map(self.m)"
+    ),
+    "a chosen trial": "def f(c):\n    pdb.set_trace()  # pdb-in-worker\ntune.Tuner(f if x else None).fit()",
+    "a function of an actor": "def f(a):\n    pdb.set_trace()  # pdb-in-worker\nactor.__ray_call__.remote(f)",
     "a function of groups": (
         "def f(b):\n    pdb.set_trace()  # pdb-in-worker\nray.data.range(3).groupby('a').map_groups(f)"
     ),

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from raydap.lsp.analysis.incremental import IncrementalReader
-from raydap.lsp.analysis.syntax import Scope
+from raydap.lsp.analysis.scopes import Scope
 
 FOLDERS = [Path(__file__).parent / "programs", *(Path(__file__).parents[3] / "adapter" / "raydap").glob("[a-z]*")]
 

@@ -9,9 +9,13 @@ class TextSpan(NamedTuple):
     """A part of a file, as in Python's syntax trees: lines count from 1, and columns from 0 in bytes of UTF-8."""
 
     line: int
+    """The line of the first character."""
     column: int
+    """The column of the first character."""
     end_line: int
+    """The line of the last character."""
     end_column: int
+    """The column after the last character."""
 
 
 def span(node: ast.expr | ast.stmt | ast.keyword) -> TextSpan:
@@ -26,7 +30,9 @@ class Edit:
     """A replacement of a part of a file by `text`."""
 
     span: TextSpan
+    """The part that is replaced; an empty one inserts."""
     text: str
+    """The text that replaces it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,7 @@ class Fix:
     title: str
     """A text for the user, which begins with a verb."""
     edits: tuple[Edit, ...]
+    """The replacements, which do not overlap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +52,7 @@ class RuleFinding:
     code: str
     """The code of the rule, such as `local-mode`."""
     span: TextSpan
+    """The part of the file that the editor underlines."""
     message: str
     """One or two sentences for the user."""
     fixes: tuple[Fix, ...] = ()

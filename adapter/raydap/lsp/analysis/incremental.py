@@ -3,7 +3,8 @@
 import ast
 from itertools import takewhile
 
-from raydap.lsp.analysis.syntax import ParsedFile, Part, Scope, read_part
+from raydap.lsp.analysis.scopes import Scope
+from raydap.lsp.analysis.syntax import ParsedFile, Part, read_part
 from raydap.protocol.python_source import parse_module
 
 

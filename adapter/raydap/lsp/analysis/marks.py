@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from raydap.lsp.analysis.python_file import PythonFile
-from raydap.lsp.analysis.syntax import CallSite, Scope
+from raydap.lsp.analysis.scopes import Scope
+from raydap.lsp.analysis.syntax import CallSite
 
 
 class MarkKind(Enum):
@@ -25,6 +26,7 @@ class Mark:
     """A place where live workers are shown. All lines count from 1."""
 
     kind: MarkKind
+    """The code at the place."""
     line: int
     """The line where the workers are shown."""
     first: int

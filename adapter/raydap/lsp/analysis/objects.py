@@ -5,7 +5,8 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import islice
 
-from raydap.lsp.analysis.syntax import Annotated, Binding, Entered, ParsedFile, Scope
+from raydap.lsp.analysis.scopes import Annotated, Binding, Entered, Scope
+from raydap.lsp.analysis.syntax import ParsedFile
 
 OWN_CLASS = "a class of this file"
 """The origin of the instances of a class in the file."""

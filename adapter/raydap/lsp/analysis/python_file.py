@@ -13,4 +13,6 @@ class PythonFile:
     lines: list[bytes]
     """The lines with their line ends. Like Python, a line ends only at CR, LF or both."""
     program: ParsedFile
+    """The scopes, calls and assignments of the file."""
     workers: WorkerCode
+    """The functions of the file that run in workers."""

@@ -2,77 +2,12 @@
 
 import ast
 import builtins
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
-FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-
-Binding: TypeAlias = "str | Scope | ast.expr | Annotated | Entered | None"
-"""An object that a name is bound to.
-
-A string is the whole name of an import, a scope is a function or class, and an expression is an assigned value. None is
-anything else.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Annotated:
-    """The binding of a parameter with an annotation."""
-
-    annotation: ast.expr
-
-
-@dataclass(frozen=True, slots=True)
-class Entered:
-    """The binding of the name in `with expression as name`."""
-
-    expression: ast.expr
-
-
-@dataclass(slots=True, eq=False)
-class Scope:
-    """The module, a function, or a class."""
-
-    node: ast.Module | ast.ClassDef | FunctionNode
-    name: str
-    """The qualified name, like `__qualname__` without `<locals>`; "" for the module."""
-    parent: "Scope | None"
-    """The scope around this one; None for the module."""
-    names: dict[str, list[Binding]] = field(default_factory=dict)
-    """The names that are bound in this scope, each with all of its bindings."""
-    children: "list[Scope]" = field(default_factory=list)
-    """The scopes directly in this one, in the order of the source."""
-    outer: "dict[str, Scope]" = field(default_factory=dict)
-    """The names that `global` and `nonlocal` statements declare here, each with the scope that the name belongs to."""
-
-    @property
-    def is_class(self) -> bool:
-        """Whether this is the scope of a class."""
-        return isinstance(self.node, ast.ClassDef)
-
-    def bind(self, name: str, binding: Binding) -> None:
-        """Add a binding of a name, in the scope that a `global` or `nonlocal` statement declares for it."""
-        self.outer.get(name, self).names.setdefault(name, []).append(binding)
-
-    def declare_outer(self, node: ast.Global | ast.Nonlocal) -> None:
-        """Find the scopes of the names in a `global` or `nonlocal` statement, and add them to `outer`."""
-        *functions, module = [one for one in self.enclosing() if one is not self and not one.is_class] or [self]
-        for name in node.names:
-            if isinstance(node, ast.Global):
-                owner = module
-            else:
-                owner = next((one for one in functions if name in one.names), (*functions, module)[0])
-            if owner is not self:
-                self.outer[name] = owner
-
-    def enclosing(self) -> "Iterator[Scope]":
-        """Yield this scope and the scopes around it, innermost first."""
-        scope: Scope | None = self
-        while scope is not None:
-            yield scope
-            scope = scope.parent
+from raydap.lsp.analysis.scopes import Annotated, Binding, Entered, FunctionNode, Scope
 
 
 @dataclass(slots=True, eq=False)
@@ -80,7 +15,9 @@ class CallSite:
     """A call in the source."""
 
     node: ast.Call
+    """The call in the syntax tree."""
     scope: Scope
+    """The innermost scope around the call."""
     statement: ast.stmt
     """The innermost statement around the call."""
     tries: tuple[ast.Try, ...]
@@ -94,9 +31,13 @@ class Assignment:
     """An assignment to one target, or `target |= value`. A statement with several targets has several assignments."""
 
     target: ast.expr
+    """The name, attribute or item that is assigned."""
     value: ast.expr
+    """The assigned value."""
     scope: Scope
+    """The innermost scope around the assignment."""
     statement: ast.stmt
+    """The innermost statement around the assignment."""
 
 
 @dataclass(slots=True, eq=False)
@@ -107,15 +48,21 @@ class Part:
     """
 
     statements: list[ast.stmt]
+    """The statements at the top level of the module."""
     names: dict[str, list[Binding]] = field(default_factory=dict)
     """The names that the statements bind in the module."""
     scopes: list[Scope] = field(default_factory=list)
+    """The functions and classes, at any depth."""
     calls: list[CallSite] = field(default_factory=list)
+    """The calls, at any depth."""
     assignments: list[Assignment] = field(default_factory=list)
     """The assignments with `=`, `:=` or an annotation."""
     unions: list[Assignment] = field(default_factory=list)
     """The assignments with `|=`."""
     dictionaries: list[tuple[ast.Dict, Scope]] = field(default_factory=list)
+    """The dictionaries that are written out, each with the innermost scope around it."""
+    imports: list[str] = field(default_factory=list)
+    """The whole names of the imported modules, functions and classes, at any depth."""
     nodes: list[Any] = field(default_factory=list)
     """All nodes that have line numbers, which incremental.py moves when lines above are added or removed."""
 
@@ -133,6 +80,7 @@ class ParsedFile:
         self.assignments = [one for part in parts for one in part.assignments]
         self.unions = [one for part in parts for one in part.unions]
         self.dictionaries = [one for part in parts for one in part.dictionaries]
+        self.imports = {one for part in parts for one in part.imports}
         self._lambdas = {one.node: one for one in self.scopes if isinstance(one.node, ast.Lambda)}
         module.names = {}
         for part in parts:
@@ -290,7 +238,7 @@ class _Reader:
             assert statement is not None
             skipped = self._assign(node, scope, statement)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            _bind_imports(node, scope)
+            self._bind_imports(node, scope)
             return
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
             scope.declare_outer(node)
@@ -352,13 +300,14 @@ class _Reader:
         self.part.nodes.append(target)
         return target
 
-
-def _bind_imports(node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
-    if isinstance(node, ast.Import):
-        for alias in node.names:
-            name = alias.asname or alias.name.partition(".")[0]
-            scope.bind(name, alias.name if alias.asname else name)
-    else:
-        module = "." * node.level + (node.module or "")
-        for alias in node.names:
-            scope.bind(alias.asname or alias.name, f"{module}.{alias.name}")
+    def _bind_imports(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                self.part.imports.append(alias.name)
+                name = alias.asname or alias.name.partition(".")[0]
+                scope.bind(name, alias.name if alias.asname else name)
+        else:
+            module = "." * node.level + (node.module or "")
+            for alias in node.names:
+                self.part.imports.append(f"{module}.{alias.name}")
+                scope.bind(alias.asname or alias.name, f"{module}.{alias.name}")

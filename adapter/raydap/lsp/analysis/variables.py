@@ -16,7 +16,9 @@ class Use(NamedTuple):
     """One use of a variable."""
 
     span: TextSpan
+    """The place of the name."""
     name: str
+    """The name of the variable."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

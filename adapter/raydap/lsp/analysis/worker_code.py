@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from raydap.lsp.analysis.objects import OWN_CLASS, Objects
-from raydap.lsp.analysis.syntax import DECORATED, CallSite, ParsedFile, Scope
+from raydap.lsp.analysis.scopes import Scope
+from raydap.lsp.analysis.syntax import DECORATED, CallSite, ParsedFile
 
 DEPLOYMENTS = {"ray.serve.deployment", "ray.serve.api.deployment", "ray.serve.ingress"}
 _DATASET_METHODS = {"map", "map_batches", "flat_map", "filter", "map_groups", "add_column"}
@@ -217,16 +218,9 @@ def _is_of_self(function: ast.expr) -> bool:
 
 def _has_datasets(program: ParsedFile) -> bool:
     """Return whether the file uses Ray Data, and no other library with methods of the same names."""
-    imported = {one for scope in (program.module, *program.scopes) for one in _imports(scope)}
-    if any(one.partition(".")[0] in _OTHER_LIBRARIES for one in imported):
+    if any(one.partition(".")[0] in _OTHER_LIBRARIES for one in program.imports):
         return False
-    return any(f"{one}.".startswith("ray.data.") for one in (*imported, *program.called))
-
-
-def _imports(scope: Scope) -> Iterator[str]:
-    """Yield the whole names of what a scope imports."""
-    for bindings in scope.names.values():
-        yield from (one for one in bindings if isinstance(one, str))
+    return any(f"{one}.".startswith("ray.data.") for one in (*program.imports, *program.called))
 
 
 def _functions(call: CallSite) -> Iterator[ast.expr]:

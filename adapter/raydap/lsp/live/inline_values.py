@@ -47,7 +47,9 @@ class _Text(NamedTuple):
     """A text beside a variable or at the line of a stop."""
 
     span: TextSpan
+    """The place of the variable or of the stop."""
     text: str
+    """The text that the editor shows there."""
 
 
 def _is_in(text: _Text, place: types.Range) -> bool:

@@ -16,6 +16,7 @@ class StopPlace:
     """The place where a thread is stopped: its top frame."""
 
     path: str
+    """The path of the file, as the session knows it."""
     line: int
     """Counted from 1."""
     frame: int = 0
@@ -26,6 +27,7 @@ class SeenWorker(NamedTuple):
     """A worker at the present time."""
 
     entry: WorkerEntry
+    """The worker's entry in the session's list of workers."""
     age_s: float
     """Seconds since the state of the worker began."""
     stops: dict[int, StopPlace]

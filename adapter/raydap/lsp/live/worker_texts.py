@@ -23,6 +23,7 @@ class Lens(NamedTuple):
     """The text above a mark, and the stops in its code."""
 
     text: str
+    """The text that the editor shows, such as `3 stopped here, 12 running`."""
     stopped: dict[str, list[int]]
     """The ids of the threads that are stopped in the mark's code, by the keys of their workers."""
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from raydap.lsp.analysis.findings import RuleFinding, span
 from raydap.lsp.analysis.python_file import PythonFile
-from raydap.lsp.analysis.syntax import Assignment, Scope
+from raydap.lsp.analysis.scopes import Scope
+from raydap.lsp.analysis.syntax import Assignment
 
 DEBUGGER_IN_CLOSURE = "debugger-in-closure"
 

@@ -26,7 +26,9 @@ class Variable:
     """An environment variable that a file sets."""
 
     name: str
+    """The name of the variable."""
     name_span: TextSpan
+    """The place of the name, with its quotation marks."""
     value: str | None
     """The value as text; None if it is not a constant."""
     value_span: TextSpan

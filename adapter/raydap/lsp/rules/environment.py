@@ -7,7 +7,8 @@ from dataclasses import replace
 from raydap.analysis.ray_settings import VALUES
 from raydap.lsp.analysis.findings import Edit, Fix, RuleFinding, TextSpan, span
 from raydap.lsp.analysis.python_file import PythonFile
-from raydap.lsp.analysis.syntax import CallSite, Scope
+from raydap.lsp.analysis.scopes import Scope
+from raydap.lsp.analysis.syntax import CallSite
 from raydap.lsp.rules import debug_variables
 from raydap.lsp.rules.debug_variables import Variable
 from raydap.lsp.rules.statement_order import Order

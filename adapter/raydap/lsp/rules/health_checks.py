@@ -11,7 +11,8 @@ from typing import NamedTuple
 from raydap.analysis.ray_settings import LONG_S, PROBES
 from raydap.lsp.analysis.findings import Edit, Fix, RuleFinding, TextSpan, span
 from raydap.lsp.analysis.python_file import PythonFile
-from raydap.lsp.analysis.syntax import DECORATED, Scope
+from raydap.lsp.analysis.scopes import Scope
+from raydap.lsp.analysis.syntax import DECORATED
 from raydap.lsp.analysis.worker_code import DEPLOYMENTS, SERVE
 from raydap.lsp.rules.call_arguments import argument_spans, text_between
 from raydap.lsp.rules.timeouts import is_short

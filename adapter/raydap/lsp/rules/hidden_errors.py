@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from raydap.lsp.analysis.findings import RuleFinding, span
 from raydap.lsp.analysis.python_file import PythonFile
-from raydap.lsp.analysis.syntax import Scope
+from raydap.lsp.analysis.scopes import Scope
 
 HIDDEN_ERROR = "hidden-error"
 

@@ -40,6 +40,7 @@ class Rule(NamedTuple):
     code: str
     """The name of the rule for users, such as `local-mode`."""
     severity: Severity
+    """How much the problem matters."""
     title: str
     """A few words that describe what the rule finds."""
 

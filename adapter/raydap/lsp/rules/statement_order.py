@@ -4,7 +4,8 @@ import ast
 from typing import NamedTuple
 
 from raydap.lsp.analysis.python_file import PythonFile
-from raydap.lsp.analysis.syntax import CallSite, Scope
+from raydap.lsp.analysis.scopes import Scope
+from raydap.lsp.analysis.syntax import CallSite
 
 
 class _Place(NamedTuple):

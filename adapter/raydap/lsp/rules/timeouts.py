@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from raydap.analysis.ray_settings import LONG_S, TIME_LIMITS
 from raydap.lsp.analysis.findings import Fix, RuleFinding, span
 from raydap.lsp.analysis.python_file import PythonFile
-from raydap.lsp.analysis.syntax import CallSite, Scope
+from raydap.lsp.analysis.scopes import Scope
+from raydap.lsp.analysis.syntax import CallSite
 from raydap.lsp.rules.call_arguments import remove_argument
 
 TIMEOUT_WHILE_STOPPED = "timeout-while-stopped"

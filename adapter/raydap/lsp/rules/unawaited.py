@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from raydap.lsp.analysis.findings import Edit, Fix, RuleFinding, TextSpan, span
 from raydap.lsp.analysis.python_file import PythonFile
-from raydap.lsp.analysis.syntax import CallSite, ParsedFile, Scope
+from raydap.lsp.analysis.scopes import Scope
+from raydap.lsp.analysis.syntax import CallSite, ParsedFile
 from raydap.lsp.rules.waiting import Script
 
 RESULT_NOT_AWAITED = "result-not-awaited"

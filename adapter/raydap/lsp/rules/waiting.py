@@ -4,7 +4,8 @@ import ast
 from collections.abc import Iterable
 
 from raydap.lsp.analysis.python_file import PythonFile
-from raydap.lsp.analysis.syntax import DECORATED, CallSite, Scope
+from raydap.lsp.analysis.scopes import Scope
+from raydap.lsp.analysis.syntax import DECORATED, CallSite
 
 _QUICK = {
     *(f"builtins.{name}" for name in ("abs", "bool", "float", "format", "id", "int", "isinstance", "len", "print")),
