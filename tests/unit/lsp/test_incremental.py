@@ -108,6 +108,7 @@ def described(program: ParsedFile) -> Any:
         [(place(one), scope.name) for one, scope in program.dictionaries],
         [(place(one.target), place(one.value), one.scope.name) for one in program.unions],
         {name: len(bindings) for name, bindings in program.module.names.items()},
+        sorted(program.imports),
     )
 
 
