@@ -37,13 +37,19 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
   /** The rows as VS Code has received them, and the ids of their children. */
   private readonly drawnRows = new WeakMap<Element, string>();
   private readonly drawnChildren = new WeakMap<Element, string>();
+  /** When groups were redrawn last, in milliseconds. */
+  private redrawnAt = 0;
   /** The nodes that are to be redrawn, with all rows below them. */
   private pending = new Set<TreeNode>();
-  private readonly redrawPending = new Throttle(() => {
-    const nodes = [...this.pending].filter((node) => this.isChanged(this.elementOf(node)));
-    this.pending = new Set();
-    this.refresh.fire(topmost(nodes).map((node) => this.elementOf(node)));
-  }, GROUP_INTERVAL_MS);
+  private readonly redrawPending = new Throttle(
+    () => {
+      const nodes = [...this.pending].filter((node) => this.isChanged(this.elementOf(node)));
+      this.pending = new Set();
+      this.redrawnAt = Date.now();
+      this.refresh.fire(topmost(nodes).map((node) => this.elementOf(node)));
+    },
+    () => Math.max(0, this.redrawnAt + GROUP_INTERVAL_MS - Date.now()),
+  );
   private shown: readonly ClusterConnection[] = [];
 
   constructor(

@@ -83,6 +83,8 @@ step('a worker that is let go is paused at its next breakpoint, and attached aga
 });
 
 step('two selected rows are continued together', async () => {
+  // The rows are sorted again with the counts above them.
+  await view.cluster('3 stopped').waitFor();
   const rows = view.trainer(STOPPED);
   await rows.first().click();
   await rows.nth(1).click({ modifiers: ['Control'] });

@@ -70,7 +70,8 @@ export class RayView {
   /** Press a button that a row shows under the mouse. Resolve when `worked` does. */
   async press(row: Locator, button: string, worked: () => Promise<void>): Promise<void> {
     await this.untilDone(worked, async () => {
-      const label = row.locator(`.action-label[aria-label="${button}"]`);
+      // The label of a command with keys ends with them: `Attach (Ctrl+Alt+W T)`.
+      const label = row.locator(`:is(.action-label[aria-label="${button}"], .action-label[aria-label^="${button} ("])`);
       // A row hides its buttons again if it moves away from the mouse.
       for (let tries = 1; tries <= 10; tries++) {
         await row.hover();
