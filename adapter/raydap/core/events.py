@@ -140,6 +140,15 @@ class AgentAnswered:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingAnswered:
+    """The answer to AskWaiting: the result of the expression, or in `problem` why there is none."""
+
+    worker: WorkerKey
+    text: str
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class StackSampled:
     """The answer to SampleStack."""
 
@@ -352,7 +361,7 @@ class Shutdown:
 Event = (
     ClientConnected | ClientAdmitted | ClientMessage | ClientGone | WorkersPaused | WorkersAlive | AgentCalled |
     AgentFound | AgentsEnded | NodesAlive | AgentsExpected | AgentInjected | AgentsSearched | AgentAnswered |
-    StackSampled | ForkedWaitsFound | FactsListed | ActorsListed | RayStateListed | DiscoveryReady |
+    WaitingAnswered | StackSampled | ForkedWaitsFound | FactsListed | ActorsListed | RayStateListed | DiscoveryReady |
     DiscoveryFailed | ListCut | WorkerConnected | WorkerMessage | WorkerGone | DebuggeeOutput | DebuggeeStarted |
     DebuggeeExited | DebuggeeStopped | DebuggeeFailed | ChildPortOpened | ChildPortFailed | FilesChecked |
     WorkersEnded | JobsListed | JobsEnded | NextPart | Tick | Shutdown

@@ -107,11 +107,13 @@ def _of_other(state: State, key: WorkerKey, question: Mapping[str, bool]) -> Flo
 
 def name(state: State, key: WorkerKey) -> str:
     """Return the name, for users, of a worker that is not attached."""
-    row = state.run.processes[key].row
+    process = state.run.processes[key]
+    row = process.row
     if row is None:
         return key
     facts = worker_entries.facts(state, key)
-    return f"{names.alive(row, facts)} · {names.where(row, facts)}"
+    name = names.alive(row, facts) if process.paused is None else names.task(row, facts)
+    return f"{name} · {names.where(row, facts)}"
 
 
 def _as_message(name: str, stacks: Stacks, settings: AttachSettings) -> messages.WorkerStack:
