@@ -122,6 +122,7 @@ class AskWaiting:
     """
 
     target: DialWorker
+    """The worker, and how to connect to it."""
     expression: str
     """An expression of inworker/calls.py."""
     timeout_s: float

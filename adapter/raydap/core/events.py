@@ -141,11 +141,14 @@ class AgentAnswered:
 
 @dataclass(frozen=True, slots=True)
 class WaitingAnswered:
-    """The answer to AskWaiting: the result of the expression, or in `problem` why there is none."""
+    """The answer to AskWaiting."""
 
     worker: WorkerKey
+    """The worker of the AskWaiting."""
     text: str
+    """The result of the expression; "" if there is a `problem`."""
     problem: str = ""
+    """Why there is no result; "" if there is one."""
 
 
 @dataclass(frozen=True, slots=True)

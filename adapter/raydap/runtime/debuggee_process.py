@@ -129,11 +129,13 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
     # Callbacks of asyncio.SubprocessProtocol and of the pipes.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Emit DebuggeeStarted."""
+        """Emit DebuggeeStarted, and begin reading the output, which a quick program has written by now."""
         assert isinstance(transport, asyncio.SubprocessTransport)
         self._transport = transport
         name = self._settings.module or os.path.basename(self._settings.program or "")
         self._emit(DebuggeeStarted(name, transport.get_pid(), self._off))
+        for pipe in self._pipes.values():
+            pipe.read()
 
     def _received(self, fd: int, data: bytes) -> None:
         self._output(fd, self._decoders[fd].decode(data))

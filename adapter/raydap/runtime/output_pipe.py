@@ -16,12 +16,15 @@ input unless it is redirected (POSIX, "Asynchronous Lists")."""
 
 
 class OutputPipe(asyncio.Protocol):
-    """A pipe that passes written bytes to `on_data`, and calls `on_end` once when no writer is left. POSIX only."""
+    """A pipe that passes written bytes to `on_data`, and calls `on_end` once when no writer is left. POSIX only.
+
+    It calls neither before `read`.
+    """
 
     def __init__(self, on_data: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
         self._on_data = on_data
         self._on_end = on_end
-        self._transport: asyncio.BaseTransport | None = None
+        self._transport: asyncio.ReadTransport | None = None
 
     async def open(self) -> int:
         """Create the pipe, and return the descriptor to write to, which the caller closes. Raises OSError."""
@@ -44,8 +47,14 @@ class OutputPipe(asyncio.Protocol):
             if await shell.wait():
                 raise OSError("/bin/sh cannot run cat")
             self._transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: self, file)
+            self._transport.pause_reading()
             failed.pop_all()
         return sink
+
+    def read(self) -> None:
+        """Begin reading. Call it once, after `open`."""
+        assert self._transport is not None
+        self._transport.resume_reading()
 
     def close(self) -> None:
         """Stop reading. The program can still write."""

@@ -17,12 +17,42 @@ def write(sink: int) -> None:
         os.close(sink)
 
 
+def test_nothing_arrives_before_it_is_read() -> None:
+    """A quick program writes before asyncio reports its start."""
+
+    async def main() -> bytes:
+        received = bytearray()
+        ended = asyncio.Event()
+        pipe = OutputPipe(received.extend, ended.set)
+        sink = await pipe.open()
+        os.write(sink, b"early")
+        os.close(sink)
+        # When a pipe that was opened later has passed on data, this one would have, too.
+        other = OutputPipe(lambda data: passed.set(), lambda: None)
+        passed = asyncio.Event()
+        other_sink = await other.open()
+        other.read()
+        os.write(other_sink, b"x")
+        await asyncio.wait_for(passed.wait(), 20)
+        os.close(other_sink)
+        assert not received
+        assert not ended.is_set()
+        pipe.read()
+        await asyncio.wait_for(ended.wait(), 20)
+        return bytes(received)
+
+    assert asyncio.run(main()) == b"early"
+
+
 def test_all_that_is_written_arrives_before_the_end() -> None:
     async def main() -> bytes:
         received = bytearray()
         ended = asyncio.Event()
         pipe = OutputPipe(received.extend, ended.set)
-        await asyncio.to_thread(write, await pipe.open())
+        sink = await pipe.open()
+        writing = asyncio.create_task(asyncio.to_thread(write, sink))
+        pipe.read()
+        await writing
         await asyncio.wait_for(ended.wait(), 20)
         return bytes(received)
 
@@ -34,6 +64,7 @@ def test_a_program_keeps_writing_when_nothing_reads() -> None:
         ended = asyncio.Event()
         pipe = OutputPipe(lambda data: None, ended.set)
         sink = await pipe.open()
+        pipe.read()
         pipe.close()
         await asyncio.wait_for(ended.wait(), 20)
         await asyncio.wait_for(asyncio.to_thread(write, sink), 20)
