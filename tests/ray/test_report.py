@@ -265,7 +265,13 @@ def test_raydap_is_killed(reporting: Reporting) -> None:
     reporting.write(LOOP)
     line = line_of(LOOP, "# in a turn")
     run = reporting.start("--break-at", f"program.py:{line}", "--on-error", "program.py")
-    reporting.wait_report(lambda found: any(count.workers == 2 for each in found.lines for count in each.counts))
+    # Ray's list may contain the workers before their driver.
+    reporting.wait_report(
+        lambda found: (
+            any(count.workers == 2 for each in found.lines for count in each.counts)
+            and any(worker.kind == "driver" for worker in found.workers)
+        )
+    )
     driver = next(worker.pid for worker in reporting.report.workers if worker.kind == "driver")
     program = os.pidfd_open(driver)
     run.process.kill()

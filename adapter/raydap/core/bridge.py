@@ -35,7 +35,6 @@ from raydap.core.workers import (
     stop_pacing,
     stops,
     unprepared,
-    waiting_workers,
     worker_entries,
 )
 from raydap.errors import Code, Problem, ProblemError, sentence
@@ -77,7 +76,7 @@ class Bridge:
     @property
     def idle(self) -> bool:
         """Whether the process may end without harm: no client and no worker is connected."""
-        return not self.state.clients and not self.state.workers and not self.state.visits
+        return not self.state.clients and not self.state.workers
 
     def handle(self, event: ev.Event) -> list[Effect]:
         """Take one event and return the effects to perform now, in this order."""
@@ -269,7 +268,6 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.AgentsSearched: prepared.searched,
     ev.AgentInjected: unprepared.injected,
     ev.AgentAnswered: agent_questions.answered,
-    ev.WaitingAnswered: waiting_workers.answered,
     ev.StackSampled: native_code.sampled,
     ev.ForkedWaitsFound: forked_waits.found,
     ev.FactsListed: selection.take_facts,

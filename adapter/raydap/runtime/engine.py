@@ -233,6 +233,12 @@ class Engine:
         answer = self._dialer.ask_agent(effect.target, effect.question, effect.timeout_s)
         self._send_answer(partial(ev.AgentAnswered, effect.number), answer)
 
+    def _sample_stack(self, effect: effects.SampleStack) -> None:
+        self._send_answer(partial(ev.StackSampled, effect.worker.key), self._dialer.sample_stack(effect.worker))
+
+    def _find_forked_waits(self, effect: effects.FindForkedWaits) -> None:
+        self._send_answer(partial(ev.ForkedWaitsFound, effect.number), self._dialer.forked_waits(effect))
+
     def _send_answer(self, event: Callable[[str, str], ev.Event], text: Coroutine[Any, Any, str]) -> None:
         """Await `text` in a task, and handle `event(text, "")`, or `event("", reason)` if it fails."""
 
@@ -369,15 +375,8 @@ _PERFORM: dict[type, Callable[[Engine, Any], None]] = {
     effects.ReachNodes: Engine._reach_nodes,
     effects.InjectAgent: Engine._inject_agent,
     effects.AskAgent: Engine._ask_agent,
-    effects.AskWaiting: lambda engine, effect: engine._send_answer(
-        partial(ev.WaitingAnswered, effect.target.worker), engine._dialer.ask_waiting(effect)
-    ),
-    effects.SampleStack: lambda engine, effect: engine._send_answer(
-        partial(ev.StackSampled, effect.worker.key), engine._dialer.sample_stack(effect.worker)
-    ),
-    effects.FindForkedWaits: lambda engine, effect: engine._send_answer(
-        partial(ev.ForkedWaitsFound, effect.number), engine._dialer.forked_waits(effect)
-    ),
+    effects.SampleStack: Engine._sample_stack,
+    effects.FindForkedWaits: Engine._find_forked_waits,
     effects.SendToWorker: Engine._send_to_worker,
     effects.HangUp: Engine._hang_up,
     effects.StartDiscovery: Engine._start_discovery,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from raydap.core.effects import Effect
-from raydap.core.events import ChildPortOpened, WaitingAnswered
+from raydap.core.events import ChildPortOpened
 from raydap.core.flows import Flow, Future, start
 from raydap.core.model.arrivals import Arrivals
 from raydap.core.model.attaching import Attaching
@@ -77,8 +77,6 @@ class State(WorkerContext):
 
         Ray may still list these workers as paused.
         """
-        self.visits: dict[WorkerKey, Future[WaitingAnswered]] = {}
-        """The short attaches to waiting workers that are under way (workers/waiting_workers.py)."""
         self.pauses: dict[WorkerKey, PendingPause] = {}
         """The pauses that workers may be unable to obey (workers/pauses.py)."""
         self.arrivals: list[Arrivals] = []

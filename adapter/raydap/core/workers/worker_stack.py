@@ -107,13 +107,11 @@ def _of_other(state: State, key: WorkerKey, question: Mapping[str, bool]) -> Flo
 
 def name(state: State, key: WorkerKey) -> str:
     """Return the name, for users, of a worker that is not attached."""
-    process = state.run.processes[key]
-    row = process.row
+    row = state.run.processes[key].row
     if row is None:
         return key
     facts = worker_entries.facts(state, key)
-    name = names.alive(row, facts) if process.paused is None else names.task(row, facts)
-    return f"{name} · {names.where(row, facts)}"
+    return f"{names.alive(row, facts)} · {names.where(row, facts)}"
 
 
 def _as_message(name: str, stacks: Stacks, settings: AttachSettings) -> messages.WorkerStack:
