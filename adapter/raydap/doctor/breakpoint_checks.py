@@ -11,8 +11,9 @@ from types import CodeType
 
 from raydap.cluster.survey.node_reports import FoundFile, ProcessReport
 from raydap.core.translate import paths
-from raydap.doctor.facts import Facts, ListedWorker, SourceBreakpoint, count, names
+from raydap.doctor.facts import Facts, ListedWorker, SourceBreakpoint, names
 from raydap.doctor.finding import Finding, note, ok, warning
+from raydap.presentation.numbers import counted
 
 _LIBRARIES = ("/site-packages/", "/dist-packages/")
 
@@ -88,7 +89,7 @@ def _processes(facts: Facts, one: SourceBreakpoint) -> Iterator[Finding]:
     yield from _differing(one, at_path)
     having = [*at_path, *(process for group in copies.values() for process in group)]
     if not having:
-        who = f"None of {count(len(processes), 'process')}"
+        who = f"None of {counted(len(processes), 'process')}"
         what = f"{who} has {one.path.name} at {path}, nor in a folder from which it imports."
         why = "Its code is elsewhere, under another name, or part of a package. Compare with the path in a traceback."
         command = json.dumps({"pathMappings": [{"localRoot": str(one.path.parent), "remoteRoot": "/PATH/OF/THE/JOB"}]})

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from raydap.doctor.facts import Facts, count, names
+from raydap.doctor.facts import Facts, names
 from raydap.doctor.finding import Finding, error, note, ok, warning
 from raydap.errors import Code, sentence
+from raydap.presentation.numbers import counted
 
 _TOKEN = (Code.TOKEN_WANTED, Code.TOKEN_REFUSED)
 
@@ -27,8 +28,8 @@ def dashboard(facts: Facts) -> Iterator[Finding]:
         drivers = sum(one.worker.worker_type == "DRIVER" for one in facts.workers)
         yield ok(
             f"The dashboard at {facts.dashboard} answers: Ray {facts.ray_version or 'of unknown version'}, "
-            f"{count(len(facts.nodes), 'node')}, {count(drivers, 'driver')}, "
-            f"{count(len(facts.workers) - drivers, 'worker')}, {len(facts.paused())} of them paused."
+            f"{counted(len(facts.nodes), 'node')}, {counted(drivers, 'driver')}, "
+            f"{counted(len(facts.workers) - drivers, 'worker')}, {len(facts.paused())} of them paused."
         )
 
 
@@ -62,11 +63,11 @@ def local_node(facts: Facts) -> Iterator[Finding]:
 def nodes(facts: Facts) -> Iterator[Finding]:
     """Check which nodes gave no report, and which processes could not be inspected."""
     if facts.reports:
-        yield ok(f"{sentence(count(len(facts.reports), 'node'))} reported processes and versions.")
+        yield ok(f"{sentence(counted(len(facts.reports), 'node'))} reported processes and versions.")
     for node_id, reason in facts.unreported.items():
         why = "The findings about workers, versions and gdb do not include this node."
         yield note(f"Node {facts.node(node_id)} gave no report: {reason}.", why, subject=facts.node(node_id))
     unseen = [one for one in facts.workers if one.worker.node_id in facts.reports and facts.process(one) is None]
     if unseen:
-        what = f"{sentence(count(len(unseen), 'process'))} could not be inspected: {names(unseen)}."
+        what = f"{sentence(counted(len(unseen), 'process'))} could not be inspected: {names(unseen)}."
         yield note(what, "They have just ended, run in containers of their own, or belong to another user.")

@@ -162,8 +162,3 @@ def names(things: Iterable[object]) -> str:
     if len(counted) > _MOST_NAMES + 1:
         counted = [*counted[:_MOST_NAMES], f"{len(counted) - _MOST_NAMES} more"]
     return " and ".join([", ".join(counted[:-1]), counted[-1]] if len(counted) > 1 else counted)
-
-
-def count(number: int, what: str) -> str:
-    """Return a number with a noun, such as `1 worker`, `2 workers` or `2 processes`."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}{'es' if what.endswith('s') else 's'}"

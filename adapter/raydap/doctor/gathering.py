@@ -22,9 +22,10 @@ from raydap.cluster.machine.raylets import raylets
 from raydap.cluster.ray_process.ray_query import QueryFailed
 from raydap.cluster.survey import node_reports
 from raydap.doctor import session_breakpoints
-from raydap.doctor.facts import Facts, ListedWorker, SourceBreakpoint, Versions, count
+from raydap.doctor.facts import Facts, ListedWorker, SourceBreakpoint, Versions
 from raydap.errors import Code, Problem, ProblemError
 from raydap.hub import machine_status
+from raydap.presentation.numbers import counted
 from raydap.tcp_sockets import is_local_address
 
 log = logging.getLogger("raydap")
@@ -128,7 +129,7 @@ async def _ask_nodes(facts: Facts, environ: Mapping[str, str], through_ray: bool
     questions = {node_id: _question(facts, node_id) for node_id in facts.nodes}
     reason = "the nodes were not queried (--no-nodes)"
     if through_ray and facts.local_nodes:
-        progress(f"querying {count(len(questions), 'node')} through Ray")
+        progress(f"querying {counted(len(questions), 'node')} through Ray")
         try:
             reports, unreported = await node_reports.ask_nodes(facts.session, questions, environ)
             routes = {node_id: one.route for node_id, one in reports.items() if one.route is not None}

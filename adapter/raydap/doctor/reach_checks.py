@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from raydap.cluster.survey.node_reports import NodeReport, ProcessReport
-from raydap.doctor.facts import Facts, ListedWorker, count, names
+from raydap.doctor.facts import Facts, ListedWorker, names
 from raydap.doctor.finding import Finding, note, ok, warning
+from raydap.presentation.numbers import counted
 
 _FIRST_GDB_WITH_AMX = 14
 
@@ -33,7 +34,7 @@ def reach(facts: Facts) -> Iterator[Finding]:
     free = {"off", "hidden"}
     without = [one for one, report in processes if not (report.agent or one.paused or report.preparation in free)]
     if without:
-        what = f"{len(without)} of {count(len(processes), 'process')} have no agent: {names(without)}."
+        what = f"{len(without)} of {counted(len(processes), 'process')} have no agent: {names(without)}."
         why = 'Breakpoints in your editor stop these only after they call breakpoint(), or with "reach": "any". '
         why += "A program that `raydap run` starts has agents."
         yield note(what, why, "raydap run PROGRAM.py")

@@ -67,7 +67,7 @@ def _torch(facts: Facts) -> Iterator[Finding]:
             continue
         in_train = any(one.facts.actor == _TRAIN_WORKER for one, _ in members)
         has_nccl = any(nccl for _, nccl in members)
-        limit = "30 minutes" if in_train or not has_nccl else "10 minutes (NCCL) or 30 (gloo)"
+        limit = TRAIN_GROUP.default if in_train or not has_nccl else GROUP.default
         what = f"{names(one for one, _ in members)} have loaded torch. If they are a process group, workers that wait "
         what += f"in a collective operation for a stopped worker fail after {limit}."
         why = "torch then ends their processes. Whether they are a group, and its timeout, cannot be seen from outside."

@@ -32,8 +32,8 @@ def digits(value: float) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """Return a number with its noun, such as `1 hit` or `12,034 hits`."""
-    return f"{number:,} {what if number == 1 else f'{what}s'}"
+    """Return a number with its noun, such as `1 hit`, `12,034 hits` or `2 processes`."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}{'es' if what.endswith('s') else 's'}"
 
 
 def statistics(found: Statistics) -> list[str]:

@@ -2,6 +2,7 @@
 
 from raydap.cluster.dashboard.local_clusters import minute
 from raydap.hub.machine_status import ClusterStatus, HubStatus, MachineStatus, PausedStatus, SessionStatus
+from raydap.presentation.numbers import counted
 from raydap.presentation.safe_text import one_line
 
 
@@ -24,7 +25,7 @@ def hub_line(hub: HubStatus) -> str:
     if hub.started is not None:
         words.append(f"since {minute(hub.started)}")
     if hub.clients is not None:
-        words.append(counted(hub.clients, "client"))
+        words.append(counted(hub.clients, "client") if hub.clients else "no clients")
     if hub.forwarded is not None:
         words.append("its port is forwarded" if hub.forwarded else "nothing forwards its port")
     return one_line(f"{hub.url}  {_joined(words, hub.debugs)}")
@@ -54,7 +55,7 @@ def cluster_line(cluster: ClusterStatus) -> str:
     if cluster.jobs is not None:
         words.append(f"runs {', '.join(cluster.jobs)}" if cluster.jobs else "no job runs")
     if cluster.paused is not None:
-        words.append(counted(len(cluster.paused), "paused worker"))
+        words.append(counted(len(cluster.paused), "paused worker") if cluster.paused else "no paused workers")
     return one_line(f"{cluster.dashboard}  {', '.join(words)}".rstrip())
 
 
@@ -70,8 +71,3 @@ def stuck_text(worker: PausedStatus) -> str:
 
 def _joined(words: list[str], debugs: list[str]) -> str:
     return ", ".join([*words, f"debugs {' and '.join(debugs)}"] if debugs else words)
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number with its noun: `no workers`, `1 worker`, `2 workers`."""
-    return f"{number} {what}" if number == 1 else f"{number or 'no'} {what}s"

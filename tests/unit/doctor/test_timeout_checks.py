@@ -50,7 +50,7 @@ def test_a_group_of_torch_fails_when_one_is_stopped() -> None:
     stopped = with_members(with_torch("w1", "nccl", paused=1), with_torch("w2", "nccl"))
     (found,) = faults(timeout_checks.timeouts, stopped)
     assert found.severity == "warning"
-    assert "10 minutes (NCCL)" in found.what
+    assert "10 minutes with NCCL" in found.what
     off = with_node(variables={"TORCH_NCCL_ASYNC_ERROR_HANDLING": "0"})
     assert faults(timeout_checks.timeouts, with_members(with_torch("w1"), with_torch("w2"), facts=off)) == []
 

@@ -38,3 +38,4 @@ def test_a_number_has_all_digits_of_an_integer_and_four_of_others(value: float, 
 
 def test_a_count_has_its_noun() -> None:
     assert [counted(each, "hit") for each in (0, 1, 12_034)] == ["0 hits", "1 hit", "12,034 hits"]
+    assert [counted(each, "process") for each in (1, 2)] == ["1 process", "2 processes"]

@@ -14,6 +14,7 @@ from raydap.core.model.run import Run
 from raydap.core.model.state import State
 from raydap.core.workers import holding, prepared, program_input, worker_entries
 from raydap.errors import SWITCHED_OFF, Code, Problem, ProblemError
+from raydap.presentation.numbers import counted
 from raydap.protocol import messages
 
 _JOBS_SHOWN = 3
@@ -61,9 +62,9 @@ def summary(state: State) -> str:
         stops = "calls breakpoint()" if only_paused else "stops"
         paused = f"No worker is paused yet. raydap shows each worker that {stops}."
     elif run.auto_attach:
-        paused = f"Attaching to {found} paused worker{'s' * (found > 1)}, and to every worker that pauses later."
+        paused = f"Attaching to {counted(found, 'paused worker')}, and to every worker that pauses later."
     else:
-        paused = f"Found {found} paused worker{'s' * (found > 1)}. Choose the workers to attach to."
+        paused = f"Found {counted(found, 'paused worker')}. Choose the workers to attach to."
     where = f"Connected to the Ray cluster at {run.where} ({running})."
     return f"{where} {paused} Breakpoints apply to {_reached(run)}."
 
