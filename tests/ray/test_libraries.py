@@ -57,7 +57,7 @@ def launch(client: Client, cluster: Cluster, tmp_path: Path) -> Launch:
 def next_stop(client: Client, text: str) -> dict[str, Any]:
     """Wait for the next stop, which has to be at the line with this text."""
     stop = client.wait_event("stopped")
-    assert stop["reason"] == "breakpoint"
+    assert stop["reason"] == "breakpoint", stop
     assert text in stopped_line(client, stop)
     return stop
 
@@ -162,8 +162,11 @@ class Doubler:
 
 if __name__ == "__main__":
     ray.init()
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port = listening.getsockname()[1]
+    # The socket is open until the end, so that no other process gets the port before Serve listens there.
+    reserved = socket.socket()
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    reserved.bind(("127.0.0.1", 0))
+    port = reserved.getsockname()[1]
     try:
         serve.start(http_options={"host": "127.0.0.1", "port": port})
         handle = serve.run(Doubler.bind(2))
@@ -171,6 +174,7 @@ if __name__ == "__main__":
         print("result: " + " ".join(map(str, [answer, handle.triple.remote(4).result()])))
     finally:
         serve.shutdown()
+        reserved.close()
 """
 
 
