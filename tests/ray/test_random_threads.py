@@ -136,9 +136,16 @@ class User:
             # The thread is where it was continued, or has just arrived there: it does not stop there again.
             self.paused.add(self.place(stop))
         else:
-            go_on(self.client, stop)
+            self.leave(stop)
             return
         self.held.append(stop)
+
+    def leave(self, stop: dict[str, Any]) -> None:
+        """Continue a thread that was paused outside the program. If it was blocked, it may have ended meanwhile."""
+        try:
+            go_on(self.client, stop)
+        except RequestFailed:
+            assert {"reason": "exited", "threadId": stop["threadId"]} in bodies(self.client, "thread")
 
     def place(self, stop: dict[str, Any]) -> tuple[int, int]:
         """Return the call and its turn."""

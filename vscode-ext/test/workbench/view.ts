@@ -72,8 +72,9 @@ export class RayView {
     await this.untilDone(worked, async () => {
       // The label of a command with keys ends with them: `Attach (Ctrl+Alt+W T)`.
       const label = row.locator(`:is(.action-label[aria-label="${button}"], .action-label[aria-label^="${button} ("])`);
-      // A row hides its buttons again if it moves away from the mouse.
+      // A row hides its buttons again if it moves away from the mouse, and the tooltip of another row can cover it.
       for (let tries = 1; tries <= 10; tries++) {
+        await this.workbench.moveMouseAway();
         await row.hover();
         if (await clicked(label)) {
           return;

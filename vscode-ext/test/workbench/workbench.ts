@@ -101,6 +101,12 @@ export class Workbench {
     await this.page.locator('.activitybar .action-label[aria-label="Ray"]').waitFor();
   }
 
+  /** Move the mouse to the lower half of the editor, and wait until what it showed elsewhere has been hidden. */
+  async moveMouseAway(): Promise<void> {
+    await this.page.mouse.move(800, 600);
+    await this.page.locator('.context-view .monaco-hover').first().waitFor({ state: 'hidden' });
+  }
+
   async runCommand(title: string): Promise<void> {
     await this.page.keyboard.press('F1');
     await this.page.locator('.quick-input-widget input').fill(`>${title}`);
@@ -181,11 +187,15 @@ export class Workbench {
     await this.page.mouse.up();
   }
 
-  /** Type a command line into the terminal, when it has the focus. `python` is the Python of the tests. */
+  /**
+   * Type a command line into the terminal. `python` is the Python of the tests. Click the terminal first: the list of
+   * commands may return the focus to the editor after the terminal has opened.
+   */
   async runInTerminal(line: string): Promise<void> {
-    await this.runCommand('View: Toggle Terminal');
-    await this.page.locator('.terminal-wrapper.active .xterm.focus').waitFor({ state: 'attached' });
+    await this.showTerminal();
     await this.terminal().getByText('$').waitFor();
+    await this.terminal().click();
+    await this.page.locator('.terminal-wrapper.active .xterm.focus').waitFor({ state: 'attached' });
     await this.page.keyboard.type(line);
     await this.page.keyboard.press('Enter');
   }
@@ -228,6 +238,7 @@ export class Workbench {
 
   /** Take three screenshots: in the light theme, in the dark theme, and in a narrow window. */
   async screenshots(name: string): Promise<void> {
+    await this.moveMouseAway();
     await this.screenshot(name);
     await this.runCommand('Preferences: Toggle between Light/Dark Themes');
     await this.page.locator('.monaco-workbench.vs-dark').waitFor();

@@ -65,7 +65,8 @@ class Handles:
             (_, local), scope = bound
             return HandleTarget(kind, scope.worker, local, scope)
         if bound is None and type(handle) is int and FIRST <= handle < self._next:
-            text = f"The {_what(kind, handle)} is no longer valid because its worker has resumed; refresh the view."
+            end = "the thread or its worker has ended" if kind is Kind.THREAD else "its worker has resumed"
+            text = f"The {_what(kind, handle)} is no longer valid because {end}; refresh the view."
             raise ProblemError(Problem(Code.STALE_ID, text))
         raise self.unknown(kind, handle)
 
