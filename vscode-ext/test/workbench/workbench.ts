@@ -101,9 +101,9 @@ export class Workbench {
     await this.page.locator('.activitybar .action-label[aria-label="Ray"]').waitFor();
   }
 
-  /** Move the mouse to the lower half of the editor, and wait until what it showed elsewhere has been hidden. */
+  /** Move the mouse to an empty place of the title bar, and wait until the tooltip of the place before is hidden. */
   async moveMouseAway(): Promise<void> {
-    await this.page.mouse.move(800, 600);
+    await this.page.mouse.move(1120, 17);
     await this.page.locator('.context-view .monaco-hover').first().waitFor({ state: 'hidden' });
   }
 
@@ -194,7 +194,7 @@ export class Workbench {
   async runInTerminal(line: string): Promise<void> {
     await this.showTerminal();
     await this.terminal().getByText('$').waitFor();
-    await this.terminal().click();
+    await this.terminal().click({ force: true }); // An empty element of VS Code lies over the rows.
     await this.page.locator('.terminal-wrapper.active .xterm.focus').waitFor({ state: 'attached' });
     await this.page.keyboard.type(line);
     await this.page.keyboard.press('Enter');
