@@ -174,6 +174,6 @@ def test_an_input_is_explained_and_the_variables_of_a_file_count(client: Client,
     assert printed == "True\nEpochs?"
     told = [body["output"] for body in bodies(client, "output") if body["category"] == "console"]
     assert [text.partition(" a launched program has no terminal")[0] for text in told[:2]] == [
-        '"console": "integratedTerminal" is not supported:',
+        '"console": "integratedTerminal" has no effect here:',
         "input() failed:",
     ]

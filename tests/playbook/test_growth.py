@@ -155,6 +155,7 @@ def events(crowd: Crowd) -> dict[type, ev.Event]:
         ev.DiscoveryReady("the cluster"),
         ev.DiscoveryFailed(problem),
         ListCut("The list is cut."),
+        ev.TerminalNeeded(("python",), "/work", "train.py"),
         ev.DebuggeeStarted("train.py", 1),
         ev.DebuggeeOutput("stdout", "x\n"),
         ev.DebuggeeExited(0),

@@ -1,5 +1,6 @@
 """Sessions that launch a program: its start, its end, and a restart."""
 
+import json
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from raydap.core.events import (
     DebuggeeStarted,
     DiscoveryFailed,
     DiscoveryReady,
+    TerminalNeeded,
 )
 from raydap.core.settings import LaunchSettings
 from raydap.errors import Code, Problem
@@ -120,16 +122,72 @@ def test_a_stop_for_an_input_that_fails_is_explained(play: Play) -> None:
 
 
 @pytest.mark.parametrize("console", ["integratedTerminal", "externalTerminal"])
-def test_a_client_that_wants_a_terminal_reads_that_there_is_none(play: Play, console: str) -> None:
+def test_a_client_that_opens_no_terminals_gets_the_reason_why_console_has_no_effect(play: Play, console: str) -> None:
     client, seq = launch(play, console=console)
     play.feed(DebuggeeStarted("train.py", 4711))
     client.answer(seq)
     client.event("process")
     told = client.event("output")["output"]
-    assert told.startswith(f'"console": "{console}" is not supported: ')
+    assert told.startswith(f'"console": "{console}" has no effect here: ')
     assert "raydap run --wait train.py" in told
     client.nothing()
     end(play, client)
+
+
+def launch_in_terminal(play: Play) -> tuple[FakeClient, int, dict[str, Any]]:
+    """Launch a program in a terminal. Return the client, and the numbers of `launch` and of runInTerminal."""
+    client = play.client(supportsRunInTerminalRequest=True)
+    seq = client.send("launch", program="train.py", console="integratedTerminal")
+    client.event("capabilities")
+    client.event("initialized")
+    client.request("configurationDone")
+    assert play.take(StartDebuggee).in_terminal
+    play.take(StartDiscovery)
+    play.feed(TerminalNeeded(("python", "launcher.py", "socket"), "/work", "train.py"))
+    return client, seq, client.inbox.pop(0)
+
+
+def answer(client: FakeClient, request: dict[str, Any], success: bool = True) -> None:
+    """Answer a request of raydap."""
+    message = {"seq": 99, "type": "response", "request_seq": request["seq"], "success": success, "message": "no shell."}
+    client.raw(json.dumps({**message, "command": request["command"]}).encode())
+
+
+def test_a_program_runs_in_a_terminal_of_the_client_that_has_launched_it(play: Play) -> None:
+    client, seq, request = launch_in_terminal(play)
+    assert request["command"] == "runInTerminal"
+    assert request["arguments"] == {
+        "kind": "integrated", "title": "train.py", "cwd": "/work", "args": ["python", "launcher.py", "socket"],
+    }  # fmt: skip
+    answer(client, request)
+    client.nothing()
+    play.feed(DebuggeeStarted("train.py", 4711))
+    client.answer(seq)
+    client.event("process")
+    client.nothing()
+    end(play, client)
+
+
+def test_a_client_that_refuses_the_terminal_gets_the_launch_refused(play: Play) -> None:
+    client, seq, request = launch_in_terminal(play)
+    answer(client, {**request, "seq": request["seq"] + 1}, success=False)
+    client.nothing()
+    answer(client, request, success=False)
+    text = client.refusal(Code.LAUNCH_FAILED, seq)
+    assert "client has opened no terminal (no shell). Use" in text
+    play.take(StopDebuggee)
+    play.warned(text)
+    play.take(StopDebuggee)
+    play.take(StopDiscovery)
+    client.nothing()
+
+
+def test_the_terminal_of_a_run_that_has_ended_is_not_requested(play: Play) -> None:
+    client, _, _ = launch_in_terminal(play)
+    client.hang_up()
+    play.take(StopDebuggee)
+    play.take(StopDiscovery)
+    play.feed(TerminalNeeded(("python",), "/work", "train.py"))
 
 
 NONE = DiscoveryFailed(Problem(Code.NO_CLUSTER, "No Ray cluster was found."))

@@ -111,6 +111,7 @@ INVENTORY: dict[str, tuple[str, ...]] = {
     "runtime/node_agents.py": (OWN,),
     "runtime/program_files.py": (NAMED,),
     "runtime/session_socket.py": ("session socket", "users/test_peers.py::test_a_connection_of_theirs_is_closed"),
+    "runtime/terminal_process.py": (OWN,),
     "safe_files.py": ("report", "runtime folder", "users/test_races.py::test_a_pipe_takes_the_place_of_a_source"),
     "terminal/debugger/interactive.py": (NAMED,),
     "terminal/debugger/prompt.py": ("history of a prompt",),

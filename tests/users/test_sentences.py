@@ -113,6 +113,11 @@ SENTENCES: dict[str, tuple[str, ...]] = {
         "inworker/test_agent.py::test_a_program_goes_on_when_raydap_dies_before_its_answer",
         "inworker/test_raydap_run.py::test_a_program_waits_until_a_raydap_debugs_it",
     ),
+    "A program in a terminal": (
+        "e2e/test_launch_in_terminal.py::test_a_program_asks_its_user_and_stops_at_a_breakpoint",
+        "e2e/test_launch_in_terminal.py::test_a_command_that_is_repeated_later_starts_nothing",
+        "unit/runtime/test_terminal_launcher.py::test_nothing_is_started_for_another_user",
+    ),
     "Each Python that such": ("inworker/test_at_start.py::test_it_waits_for_raydap_and_finds_nothing_changed",),
     'With [`"reach"': (
         "unit/cluster/test_gdb_injection.py::test_code_runs_in_the_process_and_the_process_continues",

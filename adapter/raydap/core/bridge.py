@@ -30,6 +30,7 @@ from raydap.core.workers import (
     output,
     pauses,
     prepared,
+    program_terminal,
     run_events,
     selection,
     stop_pacing,
@@ -192,6 +193,7 @@ def _handle_message(state: State, client: Client, data: bytes) -> None:
             dispatch(state, request)
     elif message.type == "response":
         child_sessions.answered(state, client, message)
+        program_terminal.answered(state, client, message)
         stops.show_missing(state, client)
     else:
         state.log("debug", f"client {client.name} sent an event; DAP has no events of clients")
@@ -279,6 +281,7 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.DiscoveryReady: run_events.discovery_ready,
     ev.DiscoveryFailed: run_events.discovery_failed,
     ListCut: lambda state, event: state.print_to_console(event.text),
+    ev.TerminalNeeded: program_terminal.needed,
     ev.DebuggeeStarted: run_events.debuggee_started,
     ev.DebuggeeOutput: run_events.debuggee_output,
     ev.DebuggeeExited: run_events.debuggee_exited,

@@ -216,6 +216,8 @@ class StartDebuggee:
 
     settings: LaunchSettings
     """The arguments of `launch`, which name the program."""
+    in_terminal: bool = False
+    """Whether to request a terminal for it by TerminalNeeded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -248,6 +248,18 @@ class DebuggeeOutput:
 
 
 @dataclass(frozen=True, slots=True)
+class TerminalNeeded:
+    """The launched program waits for a terminal of its client, in which a command starts it."""
+
+    args: tuple[str, ...]
+    """The command."""
+    cwd: str
+    """The folder of the terminal."""
+    title: str
+    """The name of the program's file or module."""
+
+
+@dataclass(frozen=True, slots=True)
 class DebuggeeStarted:
     """The launched program runs."""
 
@@ -353,7 +365,7 @@ Event = (
     ClientConnected | ClientAdmitted | ClientMessage | ClientGone | WorkersPaused | WorkersAlive | AgentCalled |
     AgentFound | AgentsEnded | NodesAlive | AgentsExpected | AgentInjected | AgentsSearched | AgentAnswered |
     StackSampled | ForkedWaitsFound | FactsListed | ActorsListed | RayStateListed | DiscoveryReady |
-    DiscoveryFailed | ListCut | WorkerConnected | WorkerMessage | WorkerGone | DebuggeeOutput | DebuggeeStarted |
-    DebuggeeExited | DebuggeeStopped | DebuggeeFailed | ChildPortOpened | ChildPortFailed | FilesChecked |
-    WorkersEnded | JobsListed | JobsEnded | NextPart | Tick | Shutdown
+    DiscoveryFailed | ListCut | WorkerConnected | WorkerMessage | WorkerGone | DebuggeeOutput | TerminalNeeded |
+    DebuggeeStarted | DebuggeeExited | DebuggeeStopped | DebuggeeFailed | ChildPortOpened | ChildPortFailed |
+    FilesChecked | WorkersEnded | JobsListed | JobsEnded | NextPart | Tick | Shutdown
 )  # fmt: skip

@@ -4,7 +4,6 @@ import asyncio
 import codecs
 import os
 import signal
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from functools import partial
@@ -14,38 +13,15 @@ from raydap.bounded_wait import wait_for
 from raydap.cluster.frozen_modules import FrozenModulesFilter
 from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, DebuggeeStarted, Event
 from raydap.core.settings import LaunchSettings
-from raydap.env_file import with_env_file
-from raydap.errors import Code, Problem, ProblemError
+from raydap.errors import Problem, ProblemError
 from raydap.runtime.output_pipe import OutputPipe
-from raydap.runtime.prepared_environment import is_off
-from raydap.runtime.program_files import interpreter_named
+from raydap.runtime.program_command import Prepare, not_run, program_command, program_name
 
 TERMINATE_TIMEOUT_S = 5.0
 """Seconds between SIGTERM and SIGKILL."""
 _DRAIN_TIMEOUT_S = 2.0
 """Seconds for the rest of the output after the program has ended."""
 _CATEGORIES: dict[int, Literal["stdout", "stderr"]] = {1: "stdout", 2: "stderr"}
-
-
-def command(settings: LaunchSettings) -> list[str]:
-    """Return the command line: the interpreter with its options, then the program or module with its arguments."""
-    what = ["-m", settings.module] if settings.module is not None else [settings.program or ""]
-    return [settings.python or sys.executable, *settings.python_args, "-u", *what, *settings.args]
-
-
-def environment(
-    settings: LaunchSettings,
-    environ: Mapping[str, str],
-    prepare: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda _: {},
-) -> dict[str, str]:
-    """Return the environment of the program.
-
-    `prepare` gets the environment with the user's variables, and returns variables to add or replace. An empty
-    RAY_DEBUG is left out, because it would switch Ray's debugger off.
-    """
-    merged: dict[str, str | None] = {"PYTHONUNBUFFERED": "1", **environ, **settings.env}
-    merged.update(prepare({name: value for name, value in merged.items() if value is not None}))
-    return {name: value for name, value in merged.items() if value is not None and (name != "RAY_DEBUG" or value)}
 
 
 class DebuggeeProcess(asyncio.SubprocessProtocol):
@@ -60,7 +36,7 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
         settings: LaunchSettings,
         emit: Callable[[Event], None],
         environ: Mapping[str, str] = os.environ,
-        prepare: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda _: {},
+        prepare: Prepare = lambda _: {},
     ) -> None:
         self._settings = settings
         self._emit = emit
@@ -79,34 +55,28 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
     async def start(self) -> None:
         """Start the program. Emits DebuggeeFailed if the system cannot run it."""
         try:
-            settings = self._settings = with_env_file(self._settings, self._environ)
-            missing = _missing(settings)
-            if missing:
-                self._fail(missing, "")
-                return
+            found = program_command(self._settings, self._environ, self._prepare)
+            self._off = found.off
             with ExitStack() as descriptors:
                 sinks = []
                 for pipe in self._pipes.values():
                     sinks.append(await pipe.open())
                     descriptors.callback(os.close, sinks[-1])
-                environ = environment(settings, self._environ, self._prepare)
-                self._off = is_off(environ)
                 self._transport, _ = await asyncio.get_running_loop().subprocess_exec(
                     lambda: self,
-                    *command(settings),
-                    cwd=settings.cwd,
-                    env=environ,
+                    *found.args,
+                    cwd=found.cwd,
+                    env=found.environ,
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=sinks[0],
                     stderr=sinks[1],
                     start_new_session=True,
                 )
         except ProblemError as error:
-            self._close_pipes()
-            self._emit(DebuggeeFailed(error.problem))
+            self._fail(error.problem)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            self._fail(f"{self._settings.python or sys.executable} cannot be run ({reason})", repr(error))
+            self._fail(not_run(self._settings, reason, repr(error)))
         finally:
             self._started.set()
 
@@ -132,8 +102,7 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
         """Emit DebuggeeStarted, and begin reading the output, which a quick program has written by now."""
         assert isinstance(transport, asyncio.SubprocessTransport)
         self._transport = transport
-        name = self._settings.module or os.path.basename(self._settings.program or "")
-        self._emit(DebuggeeStarted(name, transport.get_pid(), self._off))
+        self._emit(DebuggeeStarted(program_name(self._settings), transport.get_pid(), self._off))
         for pipe in self._pipes.values():
             pipe.read()
 
@@ -182,32 +151,6 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
         for pipe in self._pipes.values():
             pipe.close()
 
-    def _fail(self, why: str, detail: str) -> None:
+    def _fail(self, problem: Problem) -> None:
         self._close_pipes()
-        self._emit(DebuggeeFailed(Problem(Code.LAUNCH_FAILED, f"The program was not started: {why}.", detail)))
-
-
-def _missing(settings: LaunchSettings) -> str:
-    """Return why the folder or the program cannot be used; "" if they can.
-
-    The system's exception does not contain the path.
-    """
-    for path in (settings.cwd, settings.program):
-        if path is not None and not _is_encodable(path):
-            encoding = sys.getfilesystemencoding()
-            return f'the locale encoding ({encoding}) cannot represent "{path}"; start raydap with PYTHONUTF8=1'
-    if settings.cwd is not None and not os.path.isdir(settings.cwd):
-        return f'the folder "{settings.cwd}" (cwd) does not exist'
-    if settings.program is None:
-        return ""
-    if not os.path.exists(os.path.join(settings.cwd or "", settings.program)):
-        return f'the file "{settings.program}" (program) does not exist'
-    return interpreter_named(settings.program, settings.cwd or "")
-
-
-def _is_encodable(path: str) -> bool:
-    try:
-        os.fsencode(path)
-    except UnicodeEncodeError:
-        return False
-    return True
+        self._emit(DebuggeeFailed(problem))

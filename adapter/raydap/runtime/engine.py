@@ -29,6 +29,7 @@ from raydap.runtime import file_checks
 from raydap.runtime.agents import Agents
 from raydap.runtime.clients import Clients
 from raydap.runtime.debuggee_process import DebuggeeProcess
+from raydap.runtime.terminal_process import TerminalProcess
 from raydap.runtime.worker_dialer import WorkerDialer, make_text
 from raydap.tasks import Tasks
 from raydap.transport import runtime_folder, tcp
@@ -46,8 +47,8 @@ DISCOVERY_RETRY_S = 5.0
 """Seconds until a source of workers that failed is started again."""
 
 
-Debuggee = DebuggeeProcess | DebuggeeJob
-"""The launched program: a child process or a Ray job."""
+Debuggee = DebuggeeProcess | TerminalProcess | DebuggeeJob
+"""The launched program: a child process, a process in a terminal of the editor, or a Ray job."""
 
 
 class Engine:
@@ -296,9 +297,8 @@ class Engine:
     def _watch_alive(self, effect: effects.WatchAlive) -> None:
         if self._alive_watch is not None:
             self._alive_watch.cancel()
-            self._alive_watch = None
-        if effect.on and self._source is not None:
-            self._alive_watch = self._source_tasks.spawn(self._source.watch_alive())
+        source = self._source if effect.on else None
+        self._alive_watch = None if source is None else self._source_tasks.spawn(source.watch_alive())
 
     # The launched program.
 
@@ -309,22 +309,23 @@ class Engine:
                 self._handle(event)
 
         def failed(error: Exception) -> None:
-            what = "job could not be submitted" if effect.settings.submit else "program was not started"
-            code = Code.SUBMIT_FAILED if effect.settings.submit else Code.LAUNCH_FAILED
+            what = "job could not be submitted" if settings.submit else "program was not started"
             text = f"The {what} ({reason_of(error)}); see raydap's log for details."
+            code = Code.SUBMIT_FAILED if settings.submit else Code.LAUNCH_FAILED
             emit(ev.DebuggeeFailed(Problem(code, text, repr(error))))
 
-        debuggee: Debuggee
-        if effect.settings.reach == "paused":
-            debuggee = (DebuggeeJob if effect.settings.submit else DebuggeeProcess)(effect.settings, emit)
+        settings = effect.settings
+        process = TerminalProcess if effect.in_terminal else DebuggeeProcess
+        if settings.reach == "paused":
+            debuggee: Debuggee = (DebuggeeJob if settings.submit else process)(settings, emit)
         else:
             # A restart replaces the program. Its workers stay connected, but its processes no longer call raydap.
             self._close_agents()
-            agents = self._agents = Agents(self._handle, effect.settings.sub_process, self._dialer, self._driver_joined)
-            if effect.settings.submit:
-                debuggee = DebuggeeJob(effect.settings, emit, listen=agents.listen_for_job)
+            agents = self._agents = Agents(self._handle, settings.sub_process, self._dialer, self._driver_joined)
+            if settings.submit:
+                debuggee = DebuggeeJob(settings, emit, listen=agents.listen_for_job)
             else:
-                debuggee = DebuggeeProcess(effect.settings, emit, prepare=agents.environment)
+                debuggee = process(settings, emit, prepare=agents.environment)
             # After a restart of the program, the cluster's folder and nodes are already known.
             if self._sockets:
                 agents.reach_session(self._sockets)

@@ -15,7 +15,8 @@ from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, D
 from raydap.core.settings import LaunchSettings
 from raydap.errors import Code
 from raydap.runtime import debuggee_process
-from raydap.runtime.debuggee_process import DebuggeeProcess, _missing, command, environment
+from raydap.runtime.debuggee_process import DebuggeeProcess
+from raydap.runtime.program_command import _missing, command, environment
 
 WAIT = 20.0
 

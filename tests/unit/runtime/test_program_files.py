@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from raydap.cli.main import main
 from raydap.core.settings import LaunchSettings
-from raydap.runtime.debuggee_process import _missing
+from raydap.runtime.program_command import _missing
 from raydap.runtime.program_files import interpreter_named
 
 

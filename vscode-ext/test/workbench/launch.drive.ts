@@ -1,7 +1,10 @@
 /**
  * A user whose program does not call breakpoint(). The user clicks beside lines and presses F5, and an actor, a task
- * and the driver stop.
+ * and the driver stop. Another program asks its user in a terminal.
  */
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 import type { Locator } from 'playwright-core';
 
@@ -111,4 +114,29 @@ step('it is continued, and the session ends with the program', async () => {
   await workbench.page.keyboard.press('F5');
   await workbench.page.locator('.debug-toolbar').waitFor({ state: 'hidden' });
   await console('result: 60');
+});
+
+step('a program with a terminal asks its user there, and stops at a breakpoint', async () => {
+  await workbench.openFile('ask.py');
+  await workbench.clickBesideLine(5);
+  mkdirSync(join(workbench.project, '.vscode'));
+  const configuration = {
+    type: 'raydap',
+    request: 'launch',
+    name: 'Ask',
+    program: '${file}',
+    console: 'integratedTerminal',
+  };
+  writeFileSync(join(workbench.project, '.vscode', 'launch.json'), JSON.stringify({ configurations: [configuration] }));
+  await workbench.page.locator('.statusbar-item', { hasText: 'Ask (project)' }).waitFor();
+  await workbench.page.keyboard.press('F5');
+  await workbench.terminal().getByText('Which run?').waitFor();
+  await workbench.focusTerminal();
+  await workbench.page.keyboard.type('seven');
+  await workbench.page.keyboard.press('Enter');
+  await workbench.page.locator('.debug-inline-value', { hasText: "greeting = 'run seven', name" }).waitFor();
+  await workbench.screenshot('67-terminal');
+  await workbench.page.keyboard.press('F5');
+  await workbench.page.locator('.debug-toolbar').waitFor({ state: 'hidden' });
+  await workbench.terminal().getByText('run seven').waitFor();
 });

@@ -187,17 +187,19 @@ export class Workbench {
     await this.page.mouse.up();
   }
 
-  /**
-   * Type a command line into the terminal. `python` is the Python of the tests. Click the terminal first: the list of
-   * commands may return the focus to the editor after the terminal has opened.
-   */
+  /** Type a command line into the terminal. `python` is the Python of the tests. */
   async runInTerminal(line: string): Promise<void> {
     await this.showTerminal();
     await this.terminal().getByText('$').waitFor();
-    await this.terminal().click({ force: true }); // An empty element of VS Code lies over the rows.
-    await this.page.locator('.terminal-wrapper.active .xterm.focus').waitFor({ state: 'attached' });
+    await this.focusTerminal();
     await this.page.keyboard.type(line);
     await this.page.keyboard.press('Enter');
+  }
+
+  /** Click the terminal. The list of commands may return the focus to the editor after the terminal has opened. */
+  async focusTerminal(): Promise<void> {
+    await this.terminal().click({ force: true }); // An empty element of VS Code lies over the rows.
+    await this.page.locator('.terminal-wrapper.active .xterm.focus').waitFor({ state: 'attached' });
   }
 
   async showTerminal(): Promise<void> {

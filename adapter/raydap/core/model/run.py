@@ -70,6 +70,10 @@ class Run:
         """Whether a client has sent its breakpoints."""
         self.program_ended = False
         """Whether the launched program has ended."""
+        self.launcher: ClientId | None = None
+        """The client that has launched the program; None without a program."""
+        self.terminal_request: int | None = None
+        """The number of the open runInTerminal request to that client."""
         self.error_tail = ""
         """The last characters of the program's standard error."""
         self.input_explained = False

@@ -1,10 +1,11 @@
 """The requests `terminate` and `restart`. raydap ends only a program that it has launched itself."""
 
-from raydap.core.effects import StartDebuggee, StopDebuggee
+from raydap.core.effects import StopDebuggee
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
 from raydap.core.requests.session import complete_by_hub
 from raydap.core.settings import LaunchSettings, parse
+from raydap.core.workers import program_terminal
 from raydap.errors import Code, Problem, ProblemError
 
 
@@ -25,7 +26,7 @@ def restart(state: State, request: Request, arguments: dict[str, object]) -> Non
     state.run.settings = settings
     state.run.program_ended = False
     state.emit(StopDebuggee())
-    state.emit(StartDebuggee(settings))
+    program_terminal.start(state, settings)
 
 
 def _launched(state: State, request: Request) -> LaunchSettings:

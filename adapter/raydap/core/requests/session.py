@@ -6,13 +6,13 @@ import msgspec
 from msgspec import UNSET
 
 from raydap import __version__
-from raydap.core.effects import DropClient, ReachAgents, StartDebuggee, StartDiscovery
+from raydap.core.effects import DropClient, ReachAgents, StartDiscovery
 from raydap.core.flows import Flow
 from raydap.core.model.client import Client, ClientRole, ClientStage, Request
 from raydap.core.model.state import State
 from raydap.core.requests.breakpoint_sync import share_breakpoints
 from raydap.core.settings import AttachSettings, LaunchSettings, complete, parse
-from raydap.core.workers import barriers, child_sessions, holding, prepared, run_events, stops
+from raydap.core.workers import barriers, child_sessions, holding, prepared, program_terminal, run_events, stops
 from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.raydap_messages import Server
 from raydap.protocol.types import Seq
@@ -96,6 +96,7 @@ def launch(state: State, request: Request, arguments: dict[str, object]) -> Flow
     role = child_sessions.role_for(client, settings, arguments)
     run = state.run
     run.begin(settings)
+    run.launcher = client.id
     run.auto_attach = settings.auto_attach
     client.event("capabilities", {"capabilities": state.launch_capabilities})
     client.join(role)
@@ -143,7 +144,7 @@ def configuration_done(state: State, request: Request, arguments: dict[str, obje
     if not run.configured and not _is_configured_by_another(state, client):
         run.configured = True
         if run.program is not None:
-            state.emit(StartDebuggee(run.program))
+            program_terminal.start(state, run.program)
             state.emit(StartDiscovery(run.program, patient=True))
         prepared.attach_needed(state)
 

@@ -1,4 +1,4 @@
-"""The standard input of a launched program: there is none, so raydap explains to the user why input() fails."""
+"""The standard input of a launched program. Without a terminal there is none, and raydap explains why input() fails."""
 
 from raydap.core.model.state import State
 from raydap.core.settings import LaunchSettings
@@ -25,11 +25,22 @@ def take_error_output(state: State, text: str) -> None:
     look_for_failure(state, joined)
 
 
+def has_terminal(state: State, settings: LaunchSettings) -> bool:
+    """Return whether a launched program runs in a terminal of its client.
+
+    A job runs on the cluster, and the clients of a hub may be on other machines.
+    """
+    run = state.run
+    client = None if run.launcher is None else state.clients.get(run.launcher)
+    can_open = client is not None and "supportsRunInTerminalRequest" in client.supports
+    return settings.console != "internalConsole" and not settings.submit and state.hub is None and can_open
+
+
 def explain_console(state: State) -> None:
     """Explain that the program does not run in the terminal that the client has requested."""
     program = state.run.program
-    if program is not None and program.console != "internalConsole":
-        state.print_to_console(f'"console": "{program.console}" is not supported: {_without_terminal(program)}')
+    if program is not None and program.console != "internalConsole" and not has_terminal(state, program):
+        state.print_to_console(f'"console": "{program.console}" has no effect here: {_without_terminal(program)}')
 
 
 def _without_terminal(program: LaunchSettings) -> str:

@@ -1,0 +1,5 @@
+"""A program that asks its user."""
+
+name = input("Which run? ")
+greeting = f"run {name}"
+print(greeting)
