@@ -23,15 +23,15 @@ STATES: tuple[str, ...] = get_args(WorkerState)
 """The states that `state:` accepts."""
 
 QUALIFIERS = {
-    "actor": "the class of an actor, or its name",
-    "task": "the function or method that it runs",
-    "node": "the address of its node, or the node's id",
+    "actor": "the class or the name of an actor",
+    "task": "the function or method that the worker runs",
+    "node": "the address or the id of the worker's node",
     "state": f"one of {', '.join(STATES)}",
-    "line": "where a thread is stopped: a file, or file:line, or file:from-to",
-    "rank": "its own rank (RANK, torch.distributed); without one, its number among the actors of its class, from 0",
-    "pid": "its process id",
-    "job": "the job's id, or its submission id",
-    "error": "the type of the exception that a thread is stopped for",
+    "line": "the place of a stopped thread: file, file:line or file:from-to",
+    "rank": "the worker's own rank (RANK, torch.distributed), else its number among the actors of its class, from 0",
+    "pid": "the worker's process id",
+    "job": "the id or the submission id of the job",
+    "error": "the type of the exception at which a thread is stopped",
     "set": "the named set",
 }
 """The qualifiers, with texts for users about what they match."""

@@ -177,20 +177,18 @@ COMMANDS: dict[str, _Command] = {
 
 USAGE = [
     ("/stacks [SET]", "the stacks of all stopped threads, or of those in a set, as one tree"),
-    ("/locals [SET]", "the same with the local variables where stacks end, equal ones together"),
-    ("/allstacks [SET]", "also the stacks of running workers, which are not stopped"),
+    ("/locals [SET]", "the same tree with the local variables of the innermost frames; equal values are merged"),
+    ("/allstacks [SET]", "the same tree with the stacks of running workers, which are not stopped"),
     ("/hang [SET]", "what each worker waits for, starting at the driver or at the workers in a set, and deadlocks"),
     ("/compare EXPRESSION", "the value in each stopped thread, grouped by equal values"),
-    ("/keep NAME EXPRESSION", "the same, and keep the values under this name"),
-    ("/since NAME EXPRESSION", "the same, and show what has changed since then"),
+    ("/keep NAME EXPRESSION", "like /compare; also keep the values under this name"),
+    ("/since NAME EXPRESSION", "like /compare; also show which values differ from those kept under this name"),
     ("/step", "step the selected worker and all others at its line, and show where they stop"),
-    ("/step apart", "the same again and again, until they are at different lines"),
+    ("/step apart", "repeat /step until the workers are at different lines"),
     ("/continue [SET]", "resume all stopped threads, or the threads in a set"),
-    (
-        "/barriers",
-        "which workers wait at barriers, and which are missing; show: stop at them now; release: resume them",
-    ),
-    ("/in SET /compare EXPRESSION", "the same for a set, such as actor:Trainer not rank:0"),
+    ("/barriers", "which workers wait at barriers, and which are missing"),
+    ("/barriers show", "show the workers at barriers as stopped; /barriers release resumes them"),
+    ("/in SET COMMAND", "run a command for the workers in a set: /in actor:Trainer not rank:0 /compare loss"),
     ("/sets", "the named sets; /sets NAME SET adds one, /sets -NAME removes it"),
     ("/help", "these lines"),
 ]
