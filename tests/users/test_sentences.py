@@ -76,7 +76,7 @@ SENTENCES: dict[str, tuple[str, ...]] = {
         "users/test_dashboards.py::test_a_dashboard_of_this_user_is_asked",
     ),
     "raydap follows no redirect": ("users/test_dashboards.py::test_a_redirect_leads_nowhere",),
-    "If a dashboard answers": (
+    "If a dashboard's answer is not Ray's": (
         *ODD_ANSWERS,
         "users/test_dashboards.py::test_json_that_cannot_be_read_is_a_problem",
     ),
@@ -129,7 +129,7 @@ SENTENCES: dict[str, tuple[str, ...]] = {
     ),
     "The stack of a worker": ("unit/cluster/test_relay_actor.py::test_it_looks_at_processes_of_its_node",),
     "With `RAYDAP=off`": ("inworker/test_raydap_off.py::test_a_program_and_its_children",),
-    "When raydap leaves": ("inworker/test_agent.py::test_no_function_is_traced_when_a_session_has_ended",),
+    "When raydap detaches or": ("inworker/test_agent.py::test_no_function_is_traced_when_a_session_has_ended",),
 }
 """The beginning of each sentence, table row or list item, and its tests."""
 

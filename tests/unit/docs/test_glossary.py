@@ -12,7 +12,7 @@ PAGE = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
 
 def forbidden() -> re.Pattern[str]:
     rows = re.findall(r"^\| ([^|]+) \|", PAGE.partition("## Words that are not used")[2], re.MULTILINE)
-    words = [word.strip().replace(" ", "_") for row in rows[1:] for word in row.split(",")]
+    words = [word.strip(" `").replace(" ", "_") for row in rows[1:] for word in row.split(",")]
     return re.compile(rf"(?:^|_)(?:{'|'.join(words)})(?:_|$)")
 
 

@@ -1,9 +1,11 @@
 """The tables in docs/ agree with the code, and the links have targets."""
 
 import ast
+import json
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -79,6 +81,28 @@ def test_every_field_of_a_report_is_explained() -> None:
     assert f"]({os.path.relpath(declarations, DOCS / 'usage')})" in page
     body = ast.parse(declarations.read_text(encoding="utf-8")).body
     assert [node.name for node in body if isinstance(node, ast.ClassDef) and not ast.get_docstring(node)] == []
+
+
+def contributed(part: str) -> Any:
+    """Return a part of what the extension adds to VS Code."""
+    manifest = json.loads((DOCS.parent / "vscode-ext" / "package.json").read_text(encoding="utf-8"))
+    return manifest["contributes"][part]
+
+
+def test_the_keys_of_vs_code_are_those_of_the_extension() -> None:
+    written: dict[str, str] = {}
+    for commands, letters, _ in rows("usage/vscode.md", "Many workers at once"):
+        written |= zip(re.findall(r"\*([^*]+)\*", commands), letters.split(", "), strict=True)
+    titles = {entry["command"]: entry["title"].removesuffix(" …") for entry in contributed("commands")}
+    keys = {titles[entry["command"]]: entry["key"] for entry in contributed("keybindings")}
+    assert {title: f"ctrl+alt+w {letter.lower()}" for title, letter in written.items()} == keys
+
+
+def test_the_manual_names_each_command_of_the_palette() -> None:
+    text = " ".join(" ".join(page.read_text(encoding="utf-8").split()) for page in (DOCS / "usage").glob("*.md"))
+    hidden = {entry["command"] for entry in contributed("menus")["commandPalette"] if entry["when"] == "false"}
+    shown = [entry["title"].removesuffix(" …") for entry in contributed("commands") if entry["command"] not in hidden]
+    assert [title for title in shown if not re.search(rf"\*(Raydap: )?{title}\*", text)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
