@@ -128,7 +128,7 @@ def _copy(report: ProcessReport, path: str) -> FoundFile | None:
 
 
 def _roots(local: str, remote: str, cwd: str) -> tuple[str, str]:
-    """Return the two folders for a path mapping, which are what precedes the common end of both paths."""
+    """Return the two folders for a path mapping: both paths without their common end."""
     ours, theirs = Path(local).parts, Path(remote).parts
     common = 0
     while common < min(len(ours), len(theirs)) - 1 and ours[-common - 1] == theirs[-common - 1]:

@@ -138,8 +138,8 @@ class StdioProxy:
     async def _look(self, reason: str) -> None:
         """Check whether the hub still answers, then report the loss.
 
-        The report depends on it: only if the hub lives can the user start again. Until then, requests of the editor
-        wait.
+        The report states whether the user can start again, which requires a hub that answers. Until then, the requests
+        of the editor wait.
         """
         answers = await self._hub_answers()
         self._looking = None

@@ -158,7 +158,7 @@ def block_signals() -> Any:
 
 
 def thread_has_begun() -> None:
-    """Give this thread of the agent an object, if a session has given one to the others."""
+    """Give this thread of the agent a `Thread` object, if the agent's other threads have one."""
     if any(isinstance(each, AgentThread) for each in _active().values()):
         show_threads()
 

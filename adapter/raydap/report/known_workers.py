@@ -66,7 +66,7 @@ class KnownWorkers:
                 self._problems[entry.key] = entry.problem
 
     def take_places(self, places: Iterable[WorkerPlace]) -> None:
-        """Take the ranks of workers from answers to `raydap/places`, which alone contain them."""
+        """Take the ranks of workers from answers to `raydap/places`, the only answers that contain them."""
         for place in places:
             if isinstance(place.rank, int):
                 self.ranks[place.worker] = place.rank

@@ -233,7 +233,7 @@ class Agents:
             await asyncio.sleep(FIND_INTERVAL_S)
 
     async def _ask(self, path: str) -> None:
-        """Find out which process an agent belongs to, for which the agent imports nothing.
+        """Ask an agent which process it belongs to. The agent imports nothing for its answer.
 
         A process that has ended may leave its socket behind.
         """

@@ -217,7 +217,7 @@ def advice(overview: Overview) -> Iterator[tuple[str, str]]:
         if cluster.jobs or rows:
             is_idle = False
             yield f"raydap ps{which}", "list the workers and where they are"
-            yield f"raydap hang{which}", "print which worker waits for which, if nothing progresses"
+            yield f"raydap hang{which}", "print what each worker waits for, if nothing progresses"
     if is_idle:
         yield "raydap run program.py", "run a program that can be debugged at any time"
         yield "raydap debug program.py", "run it in the debugger, in this terminal"

@@ -1,4 +1,4 @@
-"""`raydap hang`: which worker waits for which, and the deadlocks among them."""
+"""`raydap hang`: what each worker waits for, and the deadlocks among them."""
 
 from rich.text import Text
 

@@ -93,7 +93,7 @@ def test_up_stays_at_the_oldest_frame() -> None:
 
 
 def test_a_wrong_set_is_refused_as_raydap_says_it() -> None:
-    with pytest.raises(RequestRefused, match="unknown qualifier actr: "):
+    with pytest.raises(RequestRefused, match=r"unknown qualifier actr \("):
         typed("[actr:x] p 1")
 
 

@@ -215,7 +215,7 @@ class _Parser:
         if qualifier not in QUALIFIERS:
             near = difflib.get_close_matches(qualifier, QUALIFIERS, 1)
             hint = f"did you mean {near[0]}" if near else f"known: {', '.join(QUALIFIERS)}"
-            self._fail(token, f"unknown qualifier {qualifier}: ({hint}); put a name with a colon in quotes")
+            self._fail(token, f"unknown qualifier {qualifier} ({hint}); put a name with a colon in quotes")
         values = tuple(value for value in token.plain.removeprefix(f"{qualifier}:").split(",") if value)
         if not values:
             self._fail(token, f"a value must follow {qualifier}:")

@@ -102,7 +102,7 @@ class ResourceWaits:
         return self._totals[name]
 
     def _used(self, name: str) -> float:
-        """Return the amount in use, as Ray reports it or else as the known users add up."""
+        """Return the amount in use: as Ray reports it, else the sum of the known users."""
         if name not in self._in_use:
             reported = self._state.used.get(name)
             self._in_use[name] = sum(amount for amount, _ in self._users(name)) if reported is None else reported

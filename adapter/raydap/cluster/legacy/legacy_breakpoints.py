@@ -85,7 +85,7 @@ class LegacyBreakpoint(msgspec.Struct, frozen=True):
 
     @property
     def is_led(self) -> bool:
-        """Return whether `remote` or `get` of another pdb has led here.
+        """Return whether the task waits here because of `remote` or `get` in another pdb.
 
         Then `path` is a file of Ray, and no breakpoint of the user is known to be here.
         """

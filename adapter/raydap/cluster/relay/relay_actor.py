@@ -242,7 +242,7 @@ class AgentWatch:
             await asyncio.sleep(FIND_INTERVAL_S)
 
     async def _ask(self, name: str) -> None:
-        """Report the process of a socket, for which its agent imports nothing.
+        """Report the process of a socket. Its agent imports nothing for that.
 
         A process that has ended leaves its socket. A process that is too busy to answer is tried again.
         """

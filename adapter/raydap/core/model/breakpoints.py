@@ -193,7 +193,7 @@ class RunBreakpoints:
         """Replace the breakpoints of one source, or the function breakpoints. Raises ProblemError (BAD_ARGUMENT).
 
         `foreign` breakpoints stay, and come first, unless the request has one in the same place. `guarded` breakpoints
-        keep their conditions if the request repeats only their place: DAP's events have not shown the client more.
+        keep their conditions if the request repeats only their place, because DAP's events contain nothing else.
         """
         source = _source(arguments) if command == "setBreakpoints" else None
         key = None if source is None else source["path"]

@@ -162,7 +162,7 @@ def _has_class(state: State, wait: BarrierWait) -> bool:
 
 
 def _is_complete(state: State, wait: BarrierWait, of: WorkerClass) -> bool:
-    """Return whether no more workers of the class will come, once all attached ones have arrived."""
+    """Return whether no further worker of the class is expected. All attached ones have arrived already."""
     if not of.is_actor:
         is_task = not of.children and any(each.row.worker_type == "WORKER" for each in wait.members.values())
         return not is_task or state.now >= wait.began + TASKS_LAG_S

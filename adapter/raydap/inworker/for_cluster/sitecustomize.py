@@ -28,7 +28,7 @@ def starting(original: "Callable[[], None]") -> "Callable[[], None]":
     """Return the replacement of `original`, which is site.execsitecustomize."""
 
     def execsitecustomize() -> None:
-        """Ray ends a worker whose hook raises, so nothing here does."""
+        """Start the agent in a Ray worker. Raise nothing there, because Ray ends a worker whose hook raises."""
         ray: Any = sys.modules.get("ray")
         worker: Any = getattr(getattr(getattr(ray, "_private", None), "worker", None), "global_worker", None)
         if worker is not None and worker.mode == ray.WORKER_MODE:

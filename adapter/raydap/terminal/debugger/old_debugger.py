@@ -40,8 +40,8 @@ class OldDebugger:
     async def join(self, found: LegacyBreakpoint, on_text: Callable[[str], None]) -> PdbConnection:
         """Join a pdb, and return its connection. `on_text` gets the lines of its output. Raises NotReached.
 
-        If the connection closed before pdb is safe, the task of the worker would end. So cancelling this does not cut
-        the joining short: the pdb is left in the background, as soon as that is safe.
+        If this is cancelled, the joining continues in the background until pdb is safe to leave, and then leaves it: if
+        the connection closed earlier, the task of the worker would end.
         """
         joining = asyncio.ensure_future(self._join(found, on_text))
         self._joining.add(joining)

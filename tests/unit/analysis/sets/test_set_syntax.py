@@ -11,8 +11,8 @@ from support.examples import examples
 KEPT = {"a": "rank:1", "loop": "set:loop", "one": "set:two", "two": "set:one", "old": "actor:"}
 
 WRONG = {
-    "actr:Foo": 'at "actr:Foo" (character 1): unknown qualifier actr: (did you mean actor); put a name with a colon in',
-    "x:1": f'at "x:1" (character 1): unknown qualifier x: (known: {", ".join(QUALIFIERS)}); put a name with',
+    "actr:Foo": 'at "actr:Foo" (character 1): unknown qualifier actr (did you mean actor); put a name with a colon in',
+    "x:1": f'at "x:1" (character 1): unknown qualifier x (known: {", ".join(QUALIFIERS)}); put a name with',
     "rank:x": 'at "rank:x" (character 1): x is neither a number nor a range such as 4-7',
     "loader rank:7-4": 'at "rank:7-4" (character 8): the range 7-4 is empty',
     "rank:1\u0662": 'at "rank:1\u0662" (character 1): 1\u0662 is neither a number nor a range such as 4-7',
