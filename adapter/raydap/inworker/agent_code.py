@@ -98,7 +98,7 @@ def _renamed(code: CodeType | None) -> CodeType:
 def cache_start_code(folder: str, path: str) -> bytes:
     """Compile the modules in the folder, write the code to `path` if possible, and return the written bytes.
 
-    at_start/sitecustomize.py reads them (`start_code`). Its own compiled file is written, too: with
+    at_start/sitecustomize.py reads them (`start_code`). The compiled file of sitecustomize.py is written, too: with
     PYTHONDONTWRITEBYTECODE, Python does not write that file, and would compile the source at each start. Raise OSError
     or SyntaxError.
     """
@@ -156,7 +156,7 @@ def packed_start_files(folder: str) -> str:
 
 
 def bare_source(text: str) -> str:
-    """Return a source without its lines of comments and docstrings, two fifths of its packed size."""
+    """Return a source without its comment lines and docstrings, which are two fifths of its packed size."""
     return re.sub(r'^ *(?:#.*|"""(?:[^"]|"(?!""))*""")\n', "", text, flags=re.MULTILINE)
 
 

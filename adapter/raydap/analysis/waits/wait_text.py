@@ -75,7 +75,7 @@ def of_collective(found: Collective) -> str:
     """Return a collective operation as text, with the nodes that are missing."""
     inside = f"{name(found.nodes)} in {found.function} ({found.library})"
     if not found.missing:
-        return f"{inside}: all actors of the class are in a collective operation"
+        return f"{inside}: all workers of the class are in a collective operation"
     shown = [name(alike) for alike in _alike(found.missing, {node: (node.label, "") for node in found.missing})]
     return f"{inside}; missing: {', '.join(shown)}"
 

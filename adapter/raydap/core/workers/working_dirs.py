@@ -56,8 +56,8 @@ def _paths(worker: Worker, expression: str, timeout_s: float = ANSWER_TIMEOUT_S)
 def find_module_copies(worker: Worker, path: str, timeout_s: float = ANSWER_TIMEOUT_S) -> Flow[list[str]]:
     """Query the worker, once, for its copies of a client's file in `py_modules`; return the new ones.
 
-    A copy has the breakpoints of one file: if the paths of two files have the same end, those of the first that was
-    requested. Raises ProblemError if the worker does not answer.
+    A copy gets the breakpoints of one file only. If the paths of two files have the same end, it gets those of the file
+    that was requested first. Raises ProblemError if the worker does not answer.
     """
     yield from find_package(worker)
     if not path or not worker.has_modules or path in worker.module_copies:
