@@ -16,7 +16,7 @@ CHECKED = 8
 
 
 def remove_some(folder: str) -> None:
-    """Remove the sockets of ended processes among CHECKED in this folder. Each process checks other ones."""
+    """Check up to CHECKED sockets in this folder, other ones in each process, and remove those of ended processes."""
     try:
         names = [name for name in os.listdir(folder) if name.startswith("raydap-") and name[7:].isdigit()]
     except OSError:

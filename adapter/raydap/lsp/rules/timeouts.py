@@ -61,13 +61,13 @@ def _without(file: PythonFile, call: CallSite, keyword: ast.keyword) -> tuple[Fi
 
 
 def is_short(file: PythonFile, value: ast.expr, scope: Scope, unit_s: float = 1.0) -> bool:
-    """Return whether a time limit is a number of units, or a timedelta of numbers, below an hour."""
+    """Return whether a time limit is known and below an hour. `unit_s` is the unit of a plain number, in seconds."""
     seconds = _seconds(file, file.program.value(value, scope), scope, unit_s)
     return seconds is not None and 0 < seconds < LONG_S
 
 
 def _seconds(file: PythonFile, value: ast.expr, scope: Scope, unit_s: float) -> float | None:
-    """Return the seconds of a number of units or a timedelta of numbers; None for any other expression."""
+    """Return the seconds that a number, in units of `unit_s`, or a timedelta of numbers stands for; else None."""
     if isinstance(value, ast.Constant) and isinstance(value.value, (int, float)) and not isinstance(value.value, bool):
         return float(value.value) * unit_s
     if isinstance(value, ast.Call) and file.program.dotted(value.func, scope) == "datetime.timedelta":
