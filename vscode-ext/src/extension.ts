@@ -9,6 +9,7 @@ import * as vscode from 'vscode';
 import { AdapterFactory } from './debug/adapter-factory';
 import { ConfigurationProvider } from './debug/configuration-provider';
 import { showingError } from './debug/error-message';
+import { pickArgs } from './debug/pick-args';
 import { ProblemDialog } from './debug/problem-dialog';
 import { chooseInterpreter } from './debug/selected-interpreter';
 import { SessionTrackerFactory } from './debug/session-tracker';
@@ -52,6 +53,7 @@ export function activate(context: vscode.ExtensionContext): void {
         debugFile: () => start(DEBUG_FILE),
         submitFile: () => start(SUBMIT_FILE),
         chooseInterpreter: () => chooseInterpreter(currentFolder()),
+        pickArgs: () => pickArgs(context.workspaceState),
         forgetToken: () => forgetToken(tokens),
         showLog: () => problems.showLog(),
         ...languageServer.commands,

@@ -6,6 +6,7 @@ by name, with the reason and with what to do instead.
 """
 
 import json
+import shlex
 from collections.abc import Collection, Mapping
 
 from raydap.errors import Code, Problem, ProblemError
@@ -79,6 +80,7 @@ def translate(arguments: Mapping[str, object], launches: bool, flags: Collection
         del given["mode"]
     if launches:
         _translate_python(given)
+        _translate_args(given)
         _translate_env(given)
     else:
         _drop_program(given)
@@ -112,6 +114,16 @@ def _translate_python(given: dict[str, object]) -> None:
         given["python"] = python[0]
         further = given.get("pythonArgs", [])
         given["pythonArgs"] = [*python[1:], *further] if isinstance(further, list) else further
+
+
+def _translate_args(given: dict[str, object]) -> None:
+    """Split a string of arguments like a POSIX shell, without its expansions."""
+    args = given.get("args")
+    if isinstance(args, str):
+        try:
+            given["args"] = shlex.split(args)
+        except ValueError:
+            raise _refusal("args", "has a quote without its end") from None
 
 
 def _translate_env(given: dict[str, object]) -> None:

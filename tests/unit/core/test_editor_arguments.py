@@ -95,6 +95,14 @@ def test_a_list_as_python_is_the_interpreter_and_its_options() -> None:
     assert text.startswith('The argument "pythonArgs"')
 
 
+def test_a_string_of_arguments_is_split_like_a_line_of_a_shell() -> None:
+    settings = parse(LaunchSettings, {"program": "a.py", "args": r"--name 'two words' a\ b $HOME"})
+    assert settings.args == ("--name", "two words", "a b", "$HOME")
+    assert parse(LaunchSettings, {"program": "a.py", "args": ""}).args == ()
+    text = refusal(LaunchSettings, {"program": "a.py", "args": "--name 'two"})
+    assert text == 'The argument "args" has a quote without its end.'
+
+
 def test_numbers_in_the_environment_become_text() -> None:
     settings = parse(LaunchSettings, {"program": "a.py", "env": {"RANK": 0, "RATE": 0.5, "A": "x", "B": None}})
     assert settings.env == {"RANK": "0", "RATE": "0.5", "A": "x", "B": None}

@@ -101,7 +101,7 @@ WRONG: list[tuple[type[AttachSettings], str, Any]] = [
     (AttachSettings, "maxWorkers", "2"),
     (LaunchSettings, "program", ["a.py"]),
     (LaunchSettings, "module", 1),
-    (LaunchSettings, "args", "a b"),
+    (LaunchSettings, "args", "a 'b"),
     (LaunchSettings, "args", [1]),
     (LaunchSettings, "cwd", []),
     (LaunchSettings, "env", ["A=1"]),

@@ -8,14 +8,15 @@ import { showError } from '../debug/error-message';
 
 export type Commands = Readonly<Record<string, (...rows: never[]) => unknown>>;
 
-/** Return commands that show their errors. The message of an error is a sentence for the user. */
+/** Return commands that show their errors and then return undefined. The message of an error is for the user. */
 export function showingErrors(commands: Commands): Commands {
   const entries = Object.entries(commands).map(([name, run]) => {
-    const safely = async (...rows: never[]): Promise<void> => {
+    const safely = async (...rows: never[]): Promise<unknown> => {
       try {
-        await run(...rows);
+        return await run(...rows);
       } catch (error) {
         void showError(error instanceof Error ? error.message : String(error));
+        return undefined;
       }
     };
     return [name, safely] as const;

@@ -68,6 +68,7 @@ test('each argument has the type of the manual and a description', () => {
     pattern: 'string',
     'list of strings': 'array',
     'string or list': ['string', 'array'],
+    'list of strings, or a string': ['array', 'string'],
   };
   for (const [name, { type }] of [...rows('attach'), ...rows('launch')]) {
     const property = launch.properties[name];
@@ -80,7 +81,7 @@ test('each argument has the type of the manual and a description', () => {
 
 test('each choice is described, and the default is one of the choices', () => {
   const choices = Object.entries(launch.properties).filter(([, property]) => property.enum !== undefined);
-  assert.deepEqual(choices.map(([name]) => name).sort(), ['reach', 'role', 'sessions']);
+  assert.deepEqual(choices.map(([name]) => name).sort(), ['console', 'reach', 'role', 'sessions']);
   for (const [name, property] of choices) {
     assert.equal(property.enumDescriptions?.length, property.enum?.length, name);
     assert.ok(property.enum?.includes(property.default as string), name);
