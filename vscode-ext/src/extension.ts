@@ -16,6 +16,7 @@ import { SessionTrackerFactory } from './debug/session-tracker';
 import { StoppedLinesTracker } from './debug/stopped-lines-tracker';
 import { LanguageServer } from './language/language-server';
 import { ATTACH, DEBUG_FILE, SUBMIT_FILE, type Configuration } from './model/configuration';
+import { SavedClusters } from './model/saved-clusters';
 import { TokenStore } from './model/token-store';
 import { VersionCheck } from './text/version-check';
 import { registerCommands, showingErrors } from './views/commands';
@@ -30,11 +31,12 @@ export function activate(context: vscode.ExtensionContext): void {
   const problems = new ProblemDialog(tokens, log, version);
   // VS Code cuts a message without a button after one line.
   const versions = new VersionCheck(version, (text) => void vscode.window.showWarningMessage(text, 'OK'));
-  const configurations = new ConfigurationProvider(tokens, problems);
+  const clusters = new SavedClusters(context.globalState);
+  const configurations = new ConfigurationProvider(clusters, tokens, problems);
   const adapters = new AdapterFactory(tokens, log, context.extensionUri);
   const languageServer = new LanguageServer(adapters.cwd);
   const stoppedLines = new StoppedLinesTracker();
-  const view = rayView(context.globalState, adapters, problems, versions, stoppedLines, context.extensionUri);
+  const view = rayView(clusters, adapters, problems, versions, stoppedLines, context.extensionUri);
   const walkthrough = new Walkthrough(context);
   const { Initial, Dynamic } = vscode.DebugConfigurationProviderTriggerKind;
 
@@ -66,9 +68,9 @@ export function activate(context: vscode.ExtensionContext): void {
   showingError(walkthrough.resume());
 }
 
-/** Return a provider that offers the same configurations and does not resolve any. */
+/** Return a provider for *Run and Debug*, which offers configurations and does not resolve any. */
 function withoutResolving(configurations: ConfigurationProvider): vscode.DebugConfigurationProvider {
-  return { provideDebugConfigurations: (folder) => configurations.provideDebugConfigurations(folder) };
+  return { provideDebugConfigurations: (folder) => configurations.dynamicConfigurations(folder) };
 }
 
 function start(configuration: Configuration): Thenable<boolean> {

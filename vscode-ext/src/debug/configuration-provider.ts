@@ -13,6 +13,7 @@ import {
   withHub,
   type Configuration,
 } from '../model/configuration';
+import { debugConfiguration, type SavedClusters } from '../model/saved-clusters';
 import type { TokenStore } from '../model/token-store';
 import { problemOfInterpreter } from '../text/problems';
 import { showingError } from './error-message';
@@ -26,16 +27,22 @@ export const PYTHON = '__python';
 /** The provider that offers, completes and checks configurations of the type raydap. */
 export class ConfigurationProvider implements vscode.DebugConfigurationProvider {
   constructor(
+    private readonly clusters: Pick<SavedClusters, 'all'>,
     private readonly tokens: TokenStore,
     private readonly problems: ProblemDialog,
   ) {}
 
-  /** Return the configurations that VS Code offers for a new launch.json and in *Run and Debug*. */
+  /** Return the configurations that VS Code offers for a new launch.json. */
   provideDebugConfigurations(folder: vscode.WorkspaceFolder | undefined): vscode.DebugConfiguration[] {
     const cwd = folder === undefined ? '${fileDirname}' : '${workspaceFolder}';
     return OFFERED.map(({ configuration }) =>
       configuration.request === 'launch' ? { ...configuration, cwd } : { ...configuration },
     );
+  }
+
+  /** Return the configurations that VS Code offers in *Run and Debug*: also those of the saved clusters. */
+  dynamicConfigurations(folder: vscode.WorkspaceFolder | undefined): vscode.DebugConfiguration[] {
+    return [...this.provideDebugConfigurations(folder), ...this.clusters.all.map(debugConfiguration)];
   }
 
   /** Complete a configuration with the defaults. VS Code replaces variables such as `${workspaceFolder}` after this. */
@@ -50,7 +57,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
       runWithoutDebugging(folder, given);
       return undefined;
     }
-    const chosen = isEmpty(given) ? await chooseConfiguration() : given;
+    const chosen = isEmpty(given) ? await this.chooseConfiguration() : given;
     const dashboard = vscode.workspace.getConfiguration('raydap', folder).get('dashboard', '').trim();
     const defaults = { workspaceFolder: folder?.uri.fsPath, dashboard: dashboard === '' ? undefined : dashboard };
     return chosen && withDefaults(chosen, defaults);
@@ -87,6 +94,23 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     }
     return { ...configuration, [PYTHON]: finding.python };
   }
+
+  /** Let the user choose what to debug without a launch.json. Offer to run a file only if a Python file is edited. */
+  private async chooseConfiguration(): Promise<Configuration | undefined> {
+    const editing = vscode.window.activeTextEditor?.document.languageId === 'python';
+    const saved = this.clusters.all.map((cluster) => ({
+      configuration: debugConfiguration(cluster),
+      detail: `The saved cluster at ${cluster.address}`,
+    }));
+    const items = [...OFFERED, ...saved]
+      .filter(({ configuration }) => editing || configuration.request === 'attach')
+      .map(({ configuration, detail }) => ({ label: configuration.name, detail, configuration }));
+    const chosen = await vscode.window.showQuickPick(items, {
+      title: 'Debug with Ray',
+      placeHolder: 'Select what to debug',
+    });
+    return chosen && { ...chosen.configuration };
+  }
 }
 
 /** The extension that runs a program without debugging, and the arguments that it has in common with raydap. */
@@ -122,19 +146,4 @@ function offerDebugging(folder: vscode.WorkspaceFolder | undefined, given: vscod
     }
   };
   showingError(ask());
-}
-
-/**
- * Let the user choose what to debug without a launch.json. Offer to run a file only if a Python file is being edited.
- */
-async function chooseConfiguration(): Promise<Configuration | undefined> {
-  const editing = vscode.window.activeTextEditor?.document.languageId === 'python';
-  const items = OFFERED.filter(({ configuration }) => editing || configuration.request === 'attach').map(
-    ({ configuration, detail }) => ({ label: configuration.name, detail, configuration }),
-  );
-  const chosen = await vscode.window.showQuickPick(items, {
-    title: 'Debug with Ray',
-    placeHolder: 'Select what to debug',
-  });
-  return chosen && { ...chosen.configuration };
 }

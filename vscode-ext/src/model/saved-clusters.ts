@@ -1,6 +1,6 @@
 /** The clusters that the user has added. */
 
-import { hubOf, type Configuration } from './configuration';
+import { ATTACH, hubOf, type Configuration } from './configuration';
 import { hubUrlError, isHubUrl } from './hub-url';
 import type { Memento } from './token-store';
 import type { WatcherArguments } from './worker-source';
@@ -71,6 +71,11 @@ export function clusterOf(clusters: readonly Cluster[], configuration: Partial<C
 /** Return the configuration keys that name a cluster. */
 export function configurationOf({ address }: Cluster): { readonly hub: string } | { readonly dashboard: string } {
   return isHubUrl(address) ? { hub: address } : { dashboard: address };
+}
+
+/** Return a configuration that debugs a saved cluster. */
+export function debugConfiguration(cluster: Cluster): Configuration {
+  return { ...ATTACH, name: `Ray: ${cluster.name}`, ...configurationOf(cluster), [CLUSTER]: cluster.id };
 }
 
 /**

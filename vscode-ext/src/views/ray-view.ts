@@ -8,7 +8,7 @@ import type { ProblemDialog } from '../debug/problem-dialog';
 import { StepRequests } from '../debug/step-requests';
 import type { StoppedLinesTracker } from '../debug/stopped-lines-tracker';
 import { ClusterRegistry } from '../model/cluster-registry';
-import { SavedClusters } from '../model/saved-clusters';
+import type { SavedClusters } from '../model/saved-clusters';
 import { NODE_TIMERS } from '../model/timers';
 import type { VersionCheck } from '../text/version-check';
 import { ChangeEvents } from './change-events';
@@ -43,7 +43,7 @@ export interface RayView {
 
 /** Create the view. It starts no process until it is visible for the first time or a session begins. */
 export function rayView(
-  memento: vscode.Memento,
+  clusters: SavedClusters,
   adapters: AdapterFactory,
   problems: ProblemDialog,
   versions: VersionCheck,
@@ -51,7 +51,7 @@ export function rayView(
   extension: vscode.Uri,
 ): RayView {
   const events = new ChangeEvents();
-  const registry = new ClusterRegistry(new SavedClusters(memento), {
+  const registry = new ClusterRegistry(clusters, {
     startWatcher: (cluster, listener) => startWatcher(adapters, versions, cluster, listener),
     changed: (connection, changes) => events.add(connection, changes),
     now: Date.now,

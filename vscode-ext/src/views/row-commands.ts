@@ -4,8 +4,7 @@ import * as vscode from 'vscode';
 
 import { ClusterConnection } from '../model/cluster-connection';
 import type { ClusterRegistry } from '../model/cluster-registry';
-import { ATTACH } from '../model/configuration';
-import { addressError, CLUSTER, configurationOf } from '../model/saved-clusters';
+import { addressError, debugConfiguration } from '../model/saved-clusters';
 import type { WorkerNode } from '../model/worker-tree';
 import type { WorkerEntry } from '../protocol/messages';
 import { ofKnownRows, type Commands } from './commands';
@@ -132,13 +131,7 @@ async function renameCluster(registry: ClusterRegistry, connection: ClusterConne
 
 /** Start a session that debugs a cluster. */
 export function debugCluster({ cluster }: ClusterConnection, more: object = {}): Thenable<boolean> {
-  const configuration = {
-    ...ATTACH,
-    name: `Ray: ${cluster.name}`,
-    ...configurationOf(cluster),
-    ...more,
-    [CLUSTER]: cluster.id,
-  };
+  const configuration = { ...debugConfiguration(cluster), ...more };
   // Without this, VS Code would show Run and Debug instead of this view at each stop and click on a stopped worker.
   const options = { suppressDebugView: true };
   return vscode.debug.startDebugging(vscode.workspace.workspaceFolders?.[0], configuration, options);

@@ -9,8 +9,10 @@ import { answers, extensions, resetVscode, seen, started } from '../fake-vscode'
 
 const LAUNCH = { type: 'raydap', request: 'launch', name: 'Job', program: 'a.py' };
 
+const CLUSTERS = [{ id: '1', name: 'Big one', address: 'http://10.0.0.7:8265' }];
+
 function provider(): ConfigurationProvider {
-  return new ConfigurationProvider({} as unknown as TokenStore, {} as unknown as ProblemDialog);
+  return new ConfigurationProvider({ all: CLUSTERS }, {} as unknown as TokenStore, {} as unknown as ProblemDialog);
 }
 
 beforeEach(() => {
@@ -49,4 +51,28 @@ test('the Python debugger runs a launched program without debugging, with the ar
   ]);
   await provider().resolveDebugConfiguration(undefined, { ...LAUNCH, submit: true, noDebug: true });
   assert.match(seen.at(-1) ?? '', /^warning: raydap cannot run a program without debugging it\./);
+});
+
+test('saved clusters can be chosen without a launch.json and in Run and Debug, and are not written into a new one', async () => {
+  const debug = {
+    type: 'raydap',
+    request: 'attach',
+    name: 'Ray: Big one',
+    dashboard: CLUSTERS[0]?.address,
+    __cluster: '1',
+  };
+  assert.deepEqual(provider().dynamicConfigurations(undefined).at(-1), debug);
+  assert.ok(
+    provider()
+      .provideDebugConfigurations(undefined)
+      .every(({ name }) => name !== debug.name),
+  );
+  answers.push({ configuration: debug });
+  const resolved = await provider().resolveDebugConfiguration(undefined, {
+    type: 'raydap',
+    name: '',
+    request: undefined as unknown as string,
+  });
+  assert.deepEqual(resolved, debug);
+  assert.equal(seen.length, 1);
 });
