@@ -105,7 +105,7 @@ def sets(data: bytes) -> None:
         problem = error.problem
     else:
         assert wanted.where in text
-        is_in(wanted.tree, Candidate(text_corpus.STOPPED, text_corpus.STOPPED.threads[0], 1, ("/app/a.py", 7)))
+        is_in(wanted.tree, Candidate(text_corpus.STOPPED, text_corpus.STOPPED.threads[0], ("/app/a.py", 7)))
         return
     assert problem.code is Code.BAD_ARGUMENT
 

@@ -194,7 +194,8 @@ WORD_PIECES += (b"(" * 300, b"ws://", b"http://[", b"%", b"{", b"$HOME", b"if ",
 STOPPED = WorkerEntry(
     key="w1",
     name="A \u00b7 step \u00b7 4711",
-    label="A \u00b7 step",
+    title="A 1",
+    label="A 1 \u00b7 step",
     where="4711",
     state="stopped",
     age=0.0,
@@ -210,4 +211,5 @@ STOPPED = WorkerEntry(
     agent=True,
     threads=(StoppedThread(1, "", "exception", "mine.ValueError", 0, ""),),
     problem="",
+    rank=1,
 )

@@ -34,9 +34,10 @@ def test_all_that_is_known_of_an_alive_worker(play: Play) -> None:
         "workers": [
             {
                 "key": "w1",
-                "name": "Trainer 7 · step · node-a",
-                "label": "Trainer 7 · step",
-                "where": "node-a",
+                "name": "Trainer · step · 7 · node-a",
+                "title": "Trainer",
+                "label": "Trainer · step",
+                "where": "7 · node-a",
                 "state": "alive",
                 "age": 0.0,
                 "type": "worker",
@@ -51,6 +52,7 @@ def test_all_that_is_known_of_an_alive_worker(play: Play) -> None:
                 "agent": False,
                 "threads": [],
                 "problem": "",
+                "rank": 0,
             }
         ],
         "outage": "",
@@ -202,12 +204,12 @@ def test_one_with_an_agent_is_attached_when_it_is_named(play: Play) -> None:
     play.take(WatchAlive)
     play.alive(worker)
     (entry,) = client.event("raydap/workersChanged")["workers"]
-    assert (entry["state"], entry["agent"], entry["label"]) == ("alive", True, "Trainer 101 · step")
+    assert (entry["state"], entry["agent"], entry["label"]) == ("alive", True, "Trainer · step")
     client.request("raydap/attach", workers=["w1"])
     assert told(client) == [("w1", "attaching"), ("w1", "running")]
     assert worker.dials == 1
     (entry,) = client.request("raydap/workers", all=True)["workers"]
-    assert (entry["state"], entry["label"]) == ("running", "Trainer 101 · step")
+    assert (entry["state"], entry["label"]) == ("running", "Trainer · step")
     client.request("raydap/detach", workers=["w1"])
     play.alive(worker)
     assert told(client) == [("w1", "detached"), ("w1", "alive")]

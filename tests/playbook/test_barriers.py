@@ -123,7 +123,7 @@ def test_a_worker_that_has_started_is_not_counted_twice(play: Play) -> None:
     play.paused(*workers)
     arrive(workers[1])
     play.tick(1.0)
-    assert client.event("progressUpdate")["message"] == "2 of 3 arrived, missing: Trainer{2} (running)"
+    assert client.event("progressUpdate")["message"] == "2 of 3 arrived, missing: Trainer 2 (running)"
     arrive(workers[2])
     answer(play, *workers)
     client.event("progressEnd")
@@ -162,8 +162,7 @@ def test_the_time_is_a_limit(play: Play) -> None:
     play.tick(10.0)
     text = client.event("output")["output"]
     assert (
-        text
-        == "Barrier at train.py:7: the time limit of 10 s is over; 1 of 2 arrived, missing: Trainer{1} (running).\n"
+        text == "Barrier at train.py:7: the time limit of 10 s is over; 1 of 2 arrived, missing: Trainer 1 (running).\n"
     )
     assert len(shown(client)) == 1
 
@@ -179,13 +178,13 @@ def test_progress_names_missing_workers_and_its_cancel_shows_the_waiting_ones(pl
     play.tick(1.5)
     start = client.event("progressStart")
     assert (start["title"], start["cancellable"]) == ("Barrier at train.py:7", True)
-    missing = "Trainer{1} (running), Trainer{2} (running), Trainer{3} (stopped)"
+    missing = "Trainer 1 (running), Trainer 2 (running), Trainer 3 (stopped)"
     assert start["message"] == f"1 of 4 arrived, missing: {missing}"
     assert start["message"] in client.event("output")["output"]
     arrive(workers[1])
     play.tick(1.0)
     update = client.event("progressUpdate")
-    assert update["message"].startswith("2 of 4 arrived, missing: Trainer{2} (running")
+    assert update["message"].startswith("2 of 4 arrived, missing: Trainer 2 (running")
     (barrier,) = client.request("raydap/barriers")["barriers"]
     assert (barrier["arrived"], barrier["of"], barrier["path"], barrier["line"]) == (2, 4, PATH, 7)
     assert (barrier["label"], barrier["text"]) == ("Trainer{0-1}", update["message"])

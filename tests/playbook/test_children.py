@@ -42,14 +42,14 @@ def test_a_child_is_attached_by_its_pid_and_named_after_its_parent(play: Play) -
     child.stop()
     first, second = client.stop()["threadId"], client.stop()["threadId"]
     assert client.request("threads")["threads"] == [
-        {"id": first, "name": "Trainer 101 · step · 10.0.0.1"},
-        {"id": second, "name": "child of Trainer 101 · 7 · 10.0.0.1"},
+        {"id": first, "name": "Trainer · step · 101 · 10.0.0.1"},
+        {"id": second, "name": "child of Trainer · 7 · 10.0.0.1"},
     ]
     assert play.described == ["w1", "w1"], "Ray knows nothing of a child"
     client.resume(second)
     assert 1 in worker.stopped
     child.say("output", {"category": "stdout", "output": "x\n"})
-    assert client.event("output")["output"] == "[child of Trainer 101 7] x\n"
+    assert client.event("output")["output"] == "[child 7 of Trainer] x\n"
 
 
 def test_a_child_is_attached_once_and_not_announced_to_clients(play: Play) -> None:
@@ -82,7 +82,7 @@ def test_a_child_of_a_child(play: Play) -> None:
     grandchild = announce(play, announce(play, worker), 8)
     grandchild.stop()
     client.stop()
-    assert client.request("threads")["threads"][0]["name"] == "child of child of worker · 8 · 10.0.0.1"
+    assert client.request("threads")["threads"][0]["name"] == "child of child 7 of worker 101 · 8 · 10.0.0.1"
 
 
 def test_a_child_stays_attached_when_its_parent_is_gone(play: Play) -> None:
@@ -93,7 +93,7 @@ def test_a_child_stays_attached_when_its_parent_is_gone(play: Play) -> None:
     assert not worker.connected
     child.stop()
     thread = client.stop()["threadId"]
-    assert client.request("threads")["threads"][0]["name"] == "child of worker · 7 · 10.0.0.1"
+    assert client.request("threads")["threads"][0]["name"] == "child of worker 101 · 7 · 10.0.0.1"
     client.resume(thread)
     child.say("terminated")
     assert client.event("thread") == {"reason": "exited", "threadId": thread}

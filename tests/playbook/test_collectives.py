@@ -26,7 +26,7 @@ def test_a_client_that_parts_workers_with_collectives_is_warned_once(play: Play)
     request = client.send("continue", threadId=threads[1])
     text = client.told(Code.COLLECTIVE)
     assert text.startswith(
-        "You are resuming only Trainer{1}, while Trainer{0,2} stay stopped. They use torch.distributed:"
+        "You are resuming only Trainer 1, while Trainer{0,2} stay stopped. They use torch.distributed:"
     )
     client.answer(request)
     assert running(client) == {threads[1]}
@@ -59,7 +59,7 @@ def test_a_step_moves_only_the_threads_at_its_line(play: Play) -> None:
     play.tick(11.0)
     request = client.send("raydap/step", threadId=threads[0], command="next")
     text = client.told(Code.COLLECTIVE)
-    assert text.startswith("You are resuming only Trainer{0-1}, while Trainer{2} stay stopped.")
+    assert text.startswith("You are resuming only Trainer{0-1}, while Trainer 2 stay stopped.")
     assert client.answer(request) == {"threads": threads[:2]}
     assert running(client) == set(threads[:2])
 

@@ -29,11 +29,11 @@ def test_stacks_are_a_tree(play: Play) -> None:
     stopped(play, client, "w1", "w2", "w3")
     assert said(client, "/stacks") == [
         "3 stopped              worker (3)",
-        "  1 step (other.py:7)  worker",
+        "  1 step (other.py:7)  worker 103",
         "  2 step (train.py:7)  worker (2)",
     ]
     (first, *_), (second, *_) = said(client, "/stacks line:other.py"), said(client, " /in line:other.py /stacks")
-    assert first.split() == second.split() == ["1", "stopped", "worker"]
+    assert first.split() == second.split() == ["1", "stopped", "worker", "103"]
 
 
 def test_stacks_have_the_variables_where_they_end(play: Play) -> None:
@@ -43,13 +43,13 @@ def test_stacks_have_the_variables_where_they_end(play: Play) -> None:
     workers[2].locals = [{"name": "step", "value": f"'{'x' * 100}'", "type": "str"}]
     assert said(client, "/locals") == [
         "3 stopped              worker (3)",
-        "  1 step (other.py:7)  worker",
+        "  1 step (other.py:7)  worker 103",
         f"      step = '{'x' * 58}…",
         "  2 step (train.py:7)  worker (2)",
-        "      loss = nan       worker",
-        "      loss = 0.5       worker",
+        "      loss = nan       worker 101",
+        "      loss = 0.5       worker 102",
     ]
-    assert said(client, "/locals line:other.py")[0].split() == ["1", "stopped", "worker"]
+    assert said(client, "/locals line:other.py")[0].split() == ["1", "stopped", "worker", "103"]
 
 
 def test_values_are_compared(play: Play) -> None:
@@ -58,7 +58,7 @@ def test_values_are_compared(play: Play) -> None:
     for worker, text in zip(workers, ("0.5", "nan", "0.5"), strict=True):
         worker.values = {"loss": {"type": "float", "text": text, "hash": text}}
     assert said(client, "/in pid:101,102,103 /compare loss") == [
-        "nan  1  worker",
+        "nan  1  worker 102",
         "0.5  2  worker (2)",
         "min 0.5  max 0.5  mean 0.5  std 0  1 nan",
     ]
@@ -67,11 +67,11 @@ def test_values_are_compared(play: Play) -> None:
 def test_values_are_kept_and_compared_with(play: Play) -> None:
     client = play.session()
     workers = stopped(play, client, "w1", "w2")
-    assert said(client, "/keep before step")[-1] == "'step of w2'  1  worker"
+    assert said(client, "/keep before step")[-1] == "'step of w2'  1  worker 102"
     workers[0].values = {"step": {"type": "str", "text": "'new'", "hash": "new"}}
     lines = said(client, "/since before step")
-    assert lines[0] == "'new'         1  worker  is 'new' instead of 'step of w2'"
-    assert lines[2:] == ["changed    1  worker", "unchanged  1  worker"]
+    assert lines[0] == "'new'         1  worker 101  is 'new' instead of 'step of w2'"
+    assert lines[2:] == ["changed    1  worker 101", "unchanged  1  worker 102"]
 
 
 def test_silent_threads_are_counted(play: Play) -> None:
@@ -80,7 +80,7 @@ def test_silent_threads_are_counted(play: Play) -> None:
     workers[0].hold = {"stackTrace"}
     request = client.send("evaluate", expression="/compare loss", context="repl")
     play.tick(6)
-    assert str(client.answer(request)["result"]).splitlines() == ["'loss of w2'  1  worker", "1 did not answer"]
+    assert str(client.answer(request)["result"]).splitlines() == ["'loss of w2'  1  worker 102", "1 did not answer"]
 
 
 def test_all_threads_at_a_line_step_and_their_places_are_printed(play: Play) -> None:
@@ -94,7 +94,7 @@ def test_all_threads_at_a_line_step_and_their_places_are_printed(play: Play) -> 
     client.stop()
     play.tick(6)
     assert str(client.answer(request)["result"]).splitlines() == [
-        "1  step (branch.py:7)  worker",
+        "1  step (branch.py:7)  worker 101",
         "1 still running",
     ]
     workers[1].stop(reason="step")
@@ -109,7 +109,7 @@ def test_sets_are_kept_and_dropped(play: Play) -> None:
     stopped(play, client, "w1", "w2")
     assert said(client, "/sets") == ["There are no named sets."]
     assert said(client, "/sets slow pid:102") == ["slow: pid:102"]
-    assert said(client, "/stacks set:slow")[0].split() == ["1", "stopped", "worker"]
+    assert said(client, "/stacks set:slow")[0].split() == ["1", "stopped", "worker", "102"]
     assert said(client, "/sets -slow") == ["There are no named sets."]
 
 

@@ -167,16 +167,16 @@ def test_children_that_have_ended_are_forgotten() -> None:
     client.inbox.clear()
 
 
-def test_a_restarted_actor_gets_the_place_of_the_ended_one(play: Play) -> None:
+def test_nothing_is_kept_of_the_ranks_of_ended_actors(play: Play) -> None:
     client = play.session()
     client.request("raydap/workers", all=True)
-    label = RayFacts(actor="Trainer", job="01")
     for number in range(16):
-        play.alive(*(play.worker(f"{number}-{each}", label) for each in range(4)))
+        label = [RayFacts(actor="Trainer", job="01", rank=each, created=4) for each in range(4)]
+        play.alive(*(play.worker(f"{number}-{each}", label[each]) for each in range(4)))
         entries = client.request("raydap/select", select="actor:Trainer", running=True)
         assert len(entries["workers"]) == 4
         members = worker_entries.members(play.bridge.state)
-        assert sorted(member.rank for member in members.values() if member.rank is not None) == [0, 1, 2, 3]
+        assert [member.title for member in members.values()] == [f"Trainer {each}" for each in range(4)]
     client.inbox.clear()
     play.alive()
     client.inbox.clear()

@@ -21,7 +21,7 @@ def test_a_worker_that_pauses_keeps_the_name_of_its_actor(play: Play) -> None:
         "Trainer",
         "01000000",
         "",
-        "Trainer 7",
+        "Trainer",
     ]
     assert [entries["w2"][name] for name in ("task", "label")] == ["", "worker"]
     worker.release()

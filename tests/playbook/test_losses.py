@@ -34,11 +34,11 @@ def test_the_message_about_a_stopped_worker_that_has_ended_waits_for_rays_reason
     one, _ = stopped_and_ended(play, client, label, label)
     play.feed(WorkersEnded((EndedWorker(one.row, "Killed by a signal. SIGKILL", crashed=True),)))
     assert client.told(Code.WORKER_GONE).startswith(
-        "Trainer 101 · step: The stopped worker 101 on 10.0.0.1 is gone (Killed by a signal). "
+        "Trainer · step: The stopped worker 101 on 10.0.0.1 is gone (Killed by a signal). "
         "The other workers are not affected."
     )
     play.tick(STOPPED_WAIT_S)
-    assert "Trainer 102 · step: The stopped worker 102 on 10.0.0.1 is gone (its process has" in client.told(
+    assert "Trainer · step: The stopped worker 102 on 10.0.0.1 is gone (its process has" in client.told(
         Code.WORKER_GONE
     )
 

@@ -99,7 +99,7 @@ def test_nodes_have_local_variables_with_equal_values_together(play: Play) -> No
     client.request("raydap/stacks")
     assert workers[0].heard[-1]["command"] == "stackTrace"
     other, most = client.request("raydap/stacks", locals=True, maxMembers=1)["root"]["children"]
-    nan = {"value": "nan", "type": "float", "count": 1, "members": threads[1:2], "running": [], "label": "worker"}
+    nan = {"value": "nan", "type": "float", "count": 1, "members": threads[1:2], "running": [], "label": "worker 102"}
     half = {**nan, "value": "0.5", "count": 2, "members": threads[:1], "label": "worker (2)"}
     three = {**nan, "value": "3", "type": "int"}
     assert most["locals"] == [

@@ -129,7 +129,7 @@ def test_an_expression_is_evaluated_in_each(play: Play) -> None:
             for thread, worker, number in zip(threads, workers, (101, 102), strict=True)
         ],
         "groups": [
-            {"value": f"x of {worker.key}", "type": "", "members": [thread], "label": "worker"}
+            {"value": f"x of {worker.key}", "type": "", "members": [thread], "label": f"worker {worker.row.pid}"}
             for thread, worker in zip(threads, workers, strict=True)
         ],
         "silent": [],

@@ -115,10 +115,10 @@ def test_a_child_is_named_after_its_parent(play: Play) -> None:
     child.stop()
     client.event("thread")
     (name,) = (thread["name"] for thread in client.request("threads")["threads"])
-    assert name.startswith("child of worker · 7")
+    assert name.startswith("child of worker 101 · 7")
     play.feed(FactsListed({parent.key: RayFacts(task="train")}))
     (name,) = (thread["name"] for thread in client.request("threads")["threads"])
-    assert name.startswith("child of train · 7")
+    assert name.startswith("child of train 101 · 7")
     client.inbox.clear()
 
 

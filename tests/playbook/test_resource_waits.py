@@ -64,7 +64,7 @@ def test_cpus_that_are_all_kept_by_actors_that_wait_for_tasks(hung: Hung) -> Non
     assert deadlock["text"].splitlines()[2:5] == [
         "  -> f: pending: no {CPU: 1} is left",
         "  -> CPU: 2 of 2 are in use",
-        "  -> in use by W{0} (pid 102 on 10.0.0.1): keeps {CPU: 1} until it ends",
+        "  -> in use by W 0 (pid 102 on 10.0.0.1): keeps {CPU: 1} until it ends",
     ]
     assert "├─" not in answer["text"], "the two are one line"
     # A detached actor may end at any time, as may an actor whose driver is not blocked.

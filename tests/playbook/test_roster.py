@@ -34,9 +34,10 @@ def test_all_that_is_known_of_a_worker(play: Play) -> None:
         "workers": [
             {
                 "key": "w1",
-                "name": "Trainer 7 · step · node-a",
-                "label": "Trainer 7 · step",
-                "where": "node-a",
+                "name": "Trainer · step · 7 · node-a",
+                "title": "Trainer",
+                "label": "Trainer · step",
+                "where": "7 · node-a",
                 "state": "paused",
                 "age": 12.0,
                 "type": "worker",
@@ -51,6 +52,7 @@ def test_all_that_is_known_of_a_worker(play: Play) -> None:
                 "agent": False,
                 "threads": [],
                 "problem": "",
+                "rank": 0,
             }
         ],
         "outage": "",
@@ -152,7 +154,7 @@ def test_labels_that_come_late_are_news_once(play: Play) -> None:
     assert told(client) == [("w1", "paused")]
     play.feed(FactsListed({worker.key: ACTOR}))
     (entry,) = client.event("raydap/workersChanged")["workers"]
-    assert (entry["name"], entry["actor"]) == ("Trainer 101 · step · 10.0.0.1", "Trainer")
+    assert (entry["name"], entry["actor"]) == ("Trainer · step · 101 · 10.0.0.1", "Trainer")
     play.feed(FactsListed({worker.key: ACTOR}))
     client.nothing()
 
@@ -257,7 +259,7 @@ def test_a_child_belongs_where_its_parent_does(play: Play) -> None:
     play.worker("w1/7", port=parent.row.port, pid=7)
     parent.say("debugpyAttach", {"subProcessId": 7})
     child = client.request("raydap/workers")["workers"][1]
-    assert (child["type"], child["name"]) == ("child", "child of Trainer 101 · 7 · 10.0.0.1")
+    assert (child["type"], child["name"]) == ("child", "child of Trainer · 7 · 10.0.0.1")
     assert (child["job"], child["actor"]) == ("01000000", "Trainer")
 
 

@@ -43,7 +43,7 @@ def test_filters(play: Play, arguments: dict[str, Any], wanted: bool) -> None:
 @pytest.mark.parametrize(("pattern", "wanted"), [("Map(*)", True), ("_map_task", True), ("Filter(*)", False)])
 def test_a_task_is_chosen_by_its_name_too(play: Play, pattern: str, wanted: bool) -> None:
     play.session({"task": pattern})
-    worker = play.worker("w1", RayFacts("_map_task", title="Map(double)"))
+    worker = play.worker("w1", RayFacts("_map_task", given_name="Map(double)"))
     play.paused(worker)
     assert worker.dials == wanted
 
@@ -85,15 +85,15 @@ def test_no_more_workers_than_wanted(play: Play) -> None:
 @pytest.mark.parametrize(
     ("label", "row", "name"),
     [
-        (ACTOR, {"pid": 7, "node": "node-a"}, "Trainer 7 · step · node-a"),
-        (RayFacts(actor="Trainer"), {"pid": 7, "node": "node-a"}, "Trainer 7 · node-a"),
-        (RayFacts("Trainer", "Trainer"), {"pid": 7, "node": "node-a"}, "Trainer 7 · node-a"),
+        (ACTOR, {"pid": 7, "node": "node-a"}, "Trainer · step · 7 · node-a"),
+        (RayFacts(actor="Trainer"), {"pid": 7, "node": "node-a"}, "Trainer · 7 · node-a"),
+        (RayFacts("Trainer", "Trainer"), {"pid": 7, "node": "node-a"}, "Trainer · 7 · node-a"),
         (
-            RayFacts("Trainer.step", "Trainer", title="Trainer#2"),
+            RayFacts("Trainer.step", "Trainer", rank=2),
             {"pid": 7, "node": "node-a"},
-            "Trainer#2 · step · 7 · node-a",
+            "Trainer 2 · step · 7 · node-a",
         ),
-        (RayFacts("_map_task", title="Map(f)"), {"pid": 7, "node": "node-a"}, "Map(f) · 7 · node-a"),
+        (RayFacts("_map_task", given_name="Map(f)"), {"pid": 7, "node": "node-a"}, "Map(f) · 7 · node-a"),
         (None, {"pid": 7, "node": "node-a", "worker_type": "DRIVER"}, "driver · 7 · node-a"),
         (None, {"pid": 7, "node": ""}, "worker · 7 · 10.0.0.1"),
         (None, {"pid": 0, "node": "", "worker_type": "TARGET"}, "worker · 4711 · 10.0.0.1"),
@@ -122,7 +122,7 @@ def test_a_label_that_comes_late_renames_the_thread_for_clients_that_support_it(
     play.feed(FactsListed({worker.key: ACTOR}))
     assert able.event("thread") == {"reason": "started", "threadId": thread}
     plain.nothing()
-    assert plain.request("threads")["threads"][0]["name"].startswith("Trainer 101 · step · ")
+    assert plain.request("threads")["threads"][0]["name"].startswith("Trainer · step · ")
     play.feed(FactsListed({worker.key: ACTOR}))
     able.nothing()
 
@@ -152,7 +152,7 @@ def test_an_editor_that_asks_for_names_anyway_gets_no_event(play: Play) -> None:
     worker.stop()
     thread = editor.stop()["threadId"]
     play.feed(FactsListed({worker.key: ACTOR}))
-    assert editor.request("threads")["threads"][0]["name"].startswith("Trainer 101 · step · ")
+    assert editor.request("threads")["threads"][0]["name"].startswith("Trainer · step · ")
     editor.request("stackTrace", threadId=thread)
     editor.nothing()
 

@@ -22,8 +22,8 @@ def test_a_tree_from_the_driver_down(hung: Hung) -> None:
     answer = hung.ask()
     assert answer["text"].splitlines() == [
         "driver train.py (pid 101 on 10.0.0.1): blocked in ray.get (train.py:41)",
-        "├─ Trainer{0}.step (pid 102 on 10.0.0.1): blocked in self.lock.acquire (train.py:88)",
-        "└─ Trainer{1-2}.step: running step (train.py:90)",
+        "├─ Trainer 0 · step (pid 102 on 10.0.0.1): blocked in self.lock.acquire (train.py:88)",
+        "└─ Trainer{1-2} · step: running step (train.py:90)",
     ]
     assert (answer["deadlocks"], answer["unread"], answer["problem"], answer["roots"]) == ([], [], "", [0])
     driver, first = answer["nodes"][:2]
@@ -31,7 +31,7 @@ def test_a_tree_from_the_driver_down(hung: Hung) -> None:
     assert (first["worker"], first["task"], first["stuck"]) == ("w1", "t1", False)
     assert first["location"] == {"name": "step", "path": "/app/train.py", "line": 88}
     assert hung.text(select="rank:0 actor:Trainer") == [
-        "Trainer{0}.step (pid 102 on 10.0.0.1): blocked in self.lock.acquire (train.py:88)"
+        "Trainer 0 · step (pid 102 on 10.0.0.1): blocked in self.lock.acquire (train.py:88)"
     ]
 
 
@@ -50,12 +50,12 @@ def test_a_deadlock_of_actors(hung: Hung) -> None:
     (deadlock,) = answer["deadlocks"]
     assert deadlock["certain"] is True
     assert deadlock["text"].splitlines() == [
-        "  A.m (pid 101 on 10.0.0.1): blocked in ray.get (train.py:5)",
-        "  -> B.n (pid 102 on 10.0.0.1): blocked in ray.get (train.py:7)",
+        "  A · m (pid 101 on 10.0.0.1): blocked in ray.get (train.py:5)",
+        "  -> B · n (pid 102 on 10.0.0.1): blocked in ray.get (train.py:7)",
         "  -> A.k: queued: A is busy with m",
-        "  -> A.m",
+        "  -> A · m",
     ]
-    assert answer["text"].startswith("Deadlock:\n  A.m")
+    assert answer["text"].startswith("Deadlock:\n  A · m")
     assert [answer["nodes"][number]["stuck"] for number in deadlock["cycle"]] == [True] * 3
 
 
@@ -80,7 +80,7 @@ def test_an_actor_that_waits_for_itself_and_an_actor_that_may_stop_waiting(hung:
         )
     )
     (deadlock,) = hung.ask()["deadlocks"]
-    assert "A.m" in deadlock["text"]
+    assert "A · m" in deadlock["text"]
     assert "B" not in deadlock["text"]
 
 
@@ -116,15 +116,15 @@ def test_locks_of_threads(hung: Hung) -> None:
     hung.begin(RayState((running("m", "A.step", "w1", "a"),)))
     assert hung.text() == [
         "Deadlock:",
-        "  A.step (pid 101 on 10.0.0.1): blocked in with self.b (train.py:12)",
-        "  -> held by A thread loader (pid 101 on 10.0.0.1): blocked in with self.a (train.py:20)",
-        "  -> held by A.step",
+        "  A · step (pid 101 on 10.0.0.1): blocked in with self.b (train.py:12)",
+        "  -> held by A · thread loader (pid 101 on 10.0.0.1): blocked in with self.a (train.py:20)",
+        "  -> held by A · step",
         "",
-        "A thread end (pid 101 on 10.0.0.1): blocked in thread.join (train.py:40)",
-        "└─ until the end of A thread saver (pid 101 on 10.0.0.1): blocked in self.a.acquire (train.py:30)",
-        "   └─ may be held by A.step (pid 101 on 10.0.0.1): blocked in with self.b (train.py:12)  [deadlock]",
-        "      └─ held by A thread loader (pid 101 on 10.0.0.1): blocked in with self.a (train.py:20)  [deadlock]",
-        "         └─ held by A.step (see above)  [deadlock]",
+        "A · thread end (pid 101 on 10.0.0.1): blocked in thread.join (train.py:40)",
+        "└─ until the end of A · thread saver (pid 101 on 10.0.0.1): blocked in self.a.acquire (train.py:30)",
+        "   └─ may be held by A · step (pid 101 on 10.0.0.1): blocked in with self.b (train.py:12)  [deadlock]",
+        "      └─ held by A · thread loader (pid 101 on 10.0.0.1): blocked in with self.a (train.py:20)  [deadlock]",
+        "         └─ held by A · step (see above)  [deadlock]",
     ]
 
 
@@ -146,15 +146,15 @@ def test_coroutines_and_an_event_loop_that_is_blocked(hung: Hung) -> None:
     )
     assert hung.text() == [
         "Deadlock:",
-        "  S.block (pid 101 on 10.0.0.1): blocked in ray.get (train.py:9)",
-        "  -> S.short (pid 101 on 10.0.0.1): has begun, but its event loop is busy",
-        "  -> its event loop: S.block",
+        "  S · block (pid 101 on 10.0.0.1): blocked in ray.get (train.py:9)",
+        "  -> S · short (pid 101 on 10.0.0.1): has begun, but its event loop is busy",
+        "  -> its event loop: S · block",
         "",
-        "S.fetch (pid 101 on 10.0.0.1): blocked in await ref (train.py:12)",
-        "└─ its event loop: S.block (pid 101 on 10.0.0.1): blocked in ray.get (train.py:9)  [deadlock]",
-        "   └─ S.short (pid 101 on 10.0.0.1): has begun, but its event loop is busy  [deadlock]",
-        "      └─ its event loop: S.block (see above)  [deadlock]",
-        "T.fetch (pid 102 on 10.0.0.1): blocked in await ref (train.py:12)",
+        "S · fetch (pid 101 on 10.0.0.1): blocked in await ref (train.py:12)",
+        "└─ its event loop: S · block (pid 101 on 10.0.0.1): blocked in ray.get (train.py:9)  [deadlock]",
+        "   └─ S · short (pid 101 on 10.0.0.1): has begun, but its event loop is busy  [deadlock]",
+        "      └─ its event loop: S · block (see above)  [deadlock]",
+        "T · fetch (pid 102 on 10.0.0.1): blocked in await ref (train.py:12)",
         "└─ f (pid 103 on 10.0.0.1): busy in native code below f (train.py:20)",
     ]
 
@@ -202,17 +202,17 @@ def test_workers_that_are_only_seen_from_outside(play: Play) -> None:
     answer = client.request("raydap/waits")
     assert answer["text"].splitlines() == [
         "Probably a deadlock:",
-        "  A.m (pid 102 on 10.0.0.1): blocked in ray.get (train.py:7)",
-        "  -> probably B.n (pid 103 on 10.0.0.1): blocked in ray.get (train.py:7)",
+        "  A · m (pid 102 on 10.0.0.1): blocked in ray.get (train.py:7)",
+        "  -> probably B · n (pid 103 on 10.0.0.1): blocked in ray.get (train.py:7)",
         "  -> probably A.k: queued: A is busy with m",
-        "  -> A.m",
+        "  -> A · m",
         "",
         "driver train.py (pid 101 on 10.0.0.1): blocked in ray.get (train.py:7)",
-        "├─ probably A.m (pid 102 on 10.0.0.1): blocked in ray.get (train.py:7)  [deadlock]",
-        "│  └─ probably B.n (pid 103 on 10.0.0.1): blocked in ray.get (train.py:7)  [deadlock]",
+        "├─ probably A · m (pid 102 on 10.0.0.1): blocked in ray.get (train.py:7)  [deadlock]",
+        "│  └─ probably B · n (pid 103 on 10.0.0.1): blocked in ray.get (train.py:7)  [deadlock]",
         "│     └─ probably A.k: queued: A is busy with m  [deadlock]",
-        "│        └─ A.m (see above)  [deadlock]",
-        "└─ probably C.serve (pid 104 on 10.0.0.1): runs, but in no known thread; it may be a coroutine",
+        "│        └─ A · m (see above)  [deadlock]",
+        "└─ probably C · serve (pid 104 on 10.0.0.1): runs, but in no known thread; it may be a coroutine",
         "   └─ probably A.late: runs, but raydap has not found its worker",
         "1 idle",
     ]
@@ -247,11 +247,11 @@ def test_a_worker_that_is_not_in_the_collective(hung: Hung) -> None:
     hung.begin(RayState(tuple(running(f"t{each}", "T.step", f"w{each}", f"a{each}") for each in range(3))))
     answer = hung.ask()
     (collective,) = answer["collectives"]
-    assert collective["text"] == "T{1-2}.step in all_reduce (torch.distributed); missing: T{0}.step"
+    assert collective["text"] == "T{1-2} · step in all_reduce (torch.distributed); missing: T 0 · step"
     assert answer["text"].splitlines() == [
         f"{collective['text']}.",
-        "T{1-2}.step: blocked in dist.all_reduce (train.py:90)",
-        "└─ missing: T{0}.step (pid 101 on 10.0.0.1): blocked in queue.get (train.py:7)",
+        "T{1-2} · step: blocked in dist.all_reduce (train.py:90)",
+        "└─ missing: T 0 · step (pid 101 on 10.0.0.1): blocked in queue.get (train.py:7)",
     ]
 
 
@@ -277,7 +277,7 @@ def test_a_worker_is_not_trusted(hung: Hung, said: str) -> None:
     )
     hung.workers["w1"].blocked = said
     text = hung.ask()["text"]
-    assert "B.n (pid 102 on 10.0.0.1): blocked in time.sleep (train.py:6)" in text
+    assert "B · n (pid 102 on 10.0.0.1): blocked in time.sleep (train.py:6)" in text
     assert "\x1b" not in text
 
 
@@ -301,9 +301,9 @@ def test_a_forked_child_that_waits_in_breakpoint_and_what_to_do(hung: Hung) -> N
     *lines, advice = hung.text()
     assert lines == [
         "Loader (pid 101 on 10.0.0.1): blocked in queue.get (train.py:5)",
-        "child of Loader 101 (pid 7 on 10.0.0.1): waits at breakpoint() for a debugger in read (train.py:9)",
-        "child of sum 102 (pid 7 on 10.0.0.1): waits at breakpoint() for a debugger in read (train.py:9)",
-        "sum (pid 102 on 10.0.0.1): blocked in queue.get (train.py:6)",
+        "child 7 of Loader (on 10.0.0.1): waits at breakpoint() for a debugger in read (train.py:9)",
+        "child 7 of sum 102 (on 10.0.0.1): waits at breakpoint() for a debugger in read (train.py:9)",
+        "sum 102 (on 10.0.0.1): blocked in queue.get (train.py:6)",
     ]
     assert advice.startswith("No debugger can attach to a forked child")
     answer = hung.ask(select="actor:Loader")
@@ -315,4 +315,4 @@ def test_a_node_that_cannot_look_for_forked_children_hides_nothing_else(hung: Hu
     hung.add("w1", "sum", thread("sum", 6, "queue.get"))
     hung.play.forked_waits = {"10.0.0.1": ForkedWaits(problem="py-spy is not installed")}
     hung.begin(RayState())
-    assert hung.text() == ["sum (pid 101 on 10.0.0.1): blocked in queue.get (train.py:6)"]
+    assert hung.text() == ["sum 101 (on 10.0.0.1): blocked in queue.get (train.py:6)"]

@@ -24,9 +24,9 @@ def test_stopped_and_running_workers_say_where_they_are(play: Play) -> None:
     answer = client.request("raydap/places")
     told = [(each["label"], each["rank"], each["text"], each.get("thread")) for each in answer["places"]]
     assert told == [
-        ("Trainer{0}", 0, "stopped in step (train.py:7)", thread),
-        ("Trainer{1}", 1, BLOCKED, None),
-        ("Trainer{2}", 2, "idle", None),
+        ("Trainer 0", 0, "stopped in step (train.py:7)", thread),
+        ("Trainer 1", 1, BLOCKED, None),
+        ("Trainer 2", 2, "idle", None),
     ]
     assert [each["location"] for each in answer["places"]] == [
         {"name": "step", "path": "/app/train.py", "line": 7},

@@ -74,11 +74,12 @@ def test_a_killed_worker_is_reported_with_its_name_and_rays_reason(
     stops = [client.wait_event("stopped") for _ in range(2)]
     pid = int(evaluate(client, stops[1], "__import__('os').getpid()"))
     names = {thread["id"]: thread["name"] for thread in client.request("threads")["threads"]}
-    while not names[stops[1]["threadId"]].startswith(f"Walker {pid} · walk"):
+    while not names[stops[1]["threadId"]].startswith(("Walker 0 · walk", "Walker 1 · walk")):
         client.wait_event("thread", lambda body: body["threadId"] == stops[1]["threadId"])
         names = {thread["id"]: thread["name"] for thread in client.request("threads")["threads"]}
+    name = names[stops[1]["threadId"]].partition(" · ")[0]
     os.kill(pid, signal.SIGKILL)
     told = client.wait_event("output", lambda body: "is gone" in body["output"])["output"]
-    assert told.startswith(f"Walker {pid} · walk: The stopped worker {pid} on ")
+    assert told.startswith(f"{name} · walk: The stopped worker {pid} on ")
     assert "Worker unexpectedly exits" in told
     assert driver.wait() != 0

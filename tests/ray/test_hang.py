@@ -152,7 +152,7 @@ def test_a_lock_that_is_never_released_and_resources_that_no_node_has(hang: Hang
     first, *others = text.splitlines()[:3]
     assert first == f"driver train.py: blocked in ray.get {place(DRIVER, LOCK_AND_GREEDY)}"
     assert sorted(each[3:] for each in others) == [
-        f"Actor.take: blocked in self.lock.acquire (train.py:{line})",
+        f"Actor · take: blocked in self.lock.acquire (train.py:{line})",
         "greedy: pending: no node has {GPU: 64}",
     ]
     assert [each[:3] for each in others] == ["├─ ", "└─ "]
@@ -163,10 +163,10 @@ def test_two_actors_that_wait_for_each_other(hang: Hang) -> None:
     hang.start(TWO_ACTORS)
     _, text = hang.until(lambda code, text: code == 4)
     cycle = (
-        rf"Deadlock:\n  Actor\{{(\d)\}}.call: blocked in ray.get \({re.escape(place('other.call_back')[1:])}\n"
-        rf"  -> Actor\{{(\d)\}}.call_back: blocked in ray.get \({re.escape(place('other.nothing')[1:])}\n"
-        r"  -> Actor.nothing: queued: Actor\{\1\} is busy with call\n"
-        r"  -> Actor\{\1\}.call\n"
+        rf"Deadlock:\n  Actor (\d) · call: blocked in ray.get \({re.escape(place('other.call_back')[1:])}\n"
+        rf"  -> Actor (\d) · call_back: blocked in ray.get \({re.escape(place('other.nothing')[1:])}\n"
+        r"  -> Actor.nothing: queued: Actor \1 is busy with call\n"
+        r"  -> Actor \1 · call\n"
     )
     found = re.match(cycle.replace(r"\(\(", r"\("), text)
     assert found, text
@@ -180,14 +180,14 @@ def test_an_actor_that_waits_for_itself_and_a_coroutine_that_blocks_its_event_lo
     hang.start(ITSELF_AND_LOOP)
     code, text = hang.until(lambda code, text: "Deadlock 2:" in text)
     itself = [
-        f"  Actor.call_itself: blocked in ray.get {place('itself.nothing')}",
+        f"  Actor · call_itself: blocked in ray.get {place('itself.nothing')}",
         "  -> Actor.nothing: queued: Actor is busy with call_itself",
-        "  -> Actor.call_itself",
+        "  -> Actor · call_itself",
     ]
     loop = [
-        f"  Serve.block: blocked in ray.get {place('itself.answer')}",
-        "  -> Serve.answer: has begun, but its event loop is busy",
-        "  -> its event loop: Serve.block",
+        f"  Serve · block: blocked in ray.get {place('itself.answer')}",
+        "  -> Serve · answer: has begun, but its event loop is busy",
+        "  -> its event loop: Serve · block",
     ]
     assert code == 4
     first, second = (each.splitlines() for each in text.split("\n\n")[:2])
@@ -198,12 +198,12 @@ def test_an_actor_that_waits_for_itself_and_a_coroutine_that_blocks_its_event_lo
 def test_coroutines_that_await_another_actor(hang: Hang) -> None:
     hang.start(COROUTINES)
     # Ray may list the tasks before it lists the workers of their actors.
-    chain = r"\n└─ Serve\{\d\}\.ask: blocked in .*\n   └─ Serve\{\d\}\.answer: blocked in asyncio\.sleep"
+    chain = r"\n└─ Serve \d · ask: blocked in .*\n   └─ Serve \d · answer: blocked in asyncio\.sleep"
     code, text = hang.until(lambda code, text: re.search(chain, text))
     lines = text.splitlines()
     assert lines[0] == f"driver train.py: blocked in ray.get {place(DRIVER, COROUTINES)}"
-    assert re.fullmatch(r"└─ Serve\{\d\}\.ask: blocked in asyncio\.gather \(train\.py:\d+\)", lines[1]), text
-    assert re.fullmatch(r"   └─ Serve\{\d\}\.answer: blocked in asyncio\.sleep \(train\.py:\d+\)", lines[2]), text
+    assert re.fullmatch(r"└─ Serve \d · ask: blocked in asyncio\.gather \(train\.py:\d+\)", lines[1]), text
+    assert re.fullmatch(r"   └─ Serve \d · answer: blocked in asyncio\.sleep \(train\.py:\d+\)", lines[2]), text
     assert code == 0
 
 
@@ -213,5 +213,5 @@ def test_a_program_without_agents(hang: Hang) -> None:
     hang.start(TWO_ACTORS, prepared=False)
     _, text = hang.until(lambda code, text: code == 4)
     assert text.startswith("Probably a deadlock:\n")
-    assert f"Actor{{0}}.call: blocked in ray.get {place('other.call_back')}" in text.replace("{1}", "{0}")
+    assert f"Actor 0 · call: blocked in ray.get {place('other.call_back')}" in text.replace("Actor 1", "Actor 0")
     assert f"driver train.py: blocked in ray.get {place(DRIVER, TWO_ACTORS)}" in text

@@ -55,15 +55,15 @@ def test_sets_of_a_real_cluster(attach: Callable[..., Client], run_driver: Calla
         assert answer["silent"] == []
         return [(group.get("value"), group["label"]) for group in answer["groups"]]
 
-    assert groups("rank:10,12", "rank") == [("0", "Trainer{10}"), ("2", "Trainer{12}")]
-    assert groups("actor:Trainer", "loss") == [("nan", "Trainer{10}"), ("0.5", "Trainer{11-12}")]
+    assert groups("rank:10,12", "rank") == [("0", "Trainer 10"), ("2", "Trainer 12")]
+    assert groups("actor:Trainer", "loss") == [("nan", "Trainer 10"), ("0.5", "Trainer{11-12}")]
     assert groups("Loader", "self.__class__.__name__") == [("'Loader'", "Loader{0-1}")]
-    assert groups("rank:1", "1") == [("1", "Loader{1}")]
-    assert groups("actor:loader_10", "1") == [("1", "Loader{1}")]
-    assert groups("line:*.py:9", "rank > 1") == [("True", "Trainer{12}"), ("False", "Trainer{10-11}")]
+    assert groups("rank:1", "1") == [("1", "Loader 1")]
+    assert groups("actor:loader_10", "1") == [("1", "Loader 1")]
+    assert groups("line:*.py:9", "rank > 1") == [("True", "Trainer 12"), ("False", "Trainer{10-11}")]
     assert groups("error:ValueError", "part") == [("1", "prepare")]
     assert groups("not actor:* where part == 1", "part") == [("1", "prepare")]
-    assert groups("where loss != loss", "rank") == [("0", "Trainer{10}")]
+    assert groups("where loss != loss", "rank") == [("0", "Trainer 10")]
     numbers = client.request("raydap/evaluate", expression="loss", select="actor:Trainer")["statistics"]
     assert numbers == {"min": 0.5, "max": 0.5, "mean": 0.5, "std": 0.0, "nan": 1, "inf": 0}
 

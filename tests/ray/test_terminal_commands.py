@@ -305,12 +305,12 @@ def test_watch_colours_and_width(
     ordinary(1, 2)
     ps = [*RAYDAP, "ps", "--dashboard", cluster.dashboard]
     watch = children.enter_context(Terminal([*ps, "--watch", "actor:Trainer"], environment, columns=90))
-    watch.wait_for(r"^paused +Trainer\{\d\}.*\nalive +Trainer")
+    watch.wait_for(r"^paused +Trainer \d.*\nalive +Trainer")
     assert b"\x1b[" in watch.raw
     assert all(len(line) <= 90 for line in watch.text.splitlines())
     program.with_name("end").touch()
     # The list is updated when the actor has done its work.
-    watch.wait_for(r"^STATE .*\n^paused +Trainer\S* .*\nalive +Trainer\{\d\} (?!.*below train).*\n?\Z")
+    watch.wait_for(r"^STATE .*\n^paused +Trainer .*\nalive +Trainer \d (?!.*below train).*\n?\Z")
     watch.send("\x03")
     assert watch.wait() == 130, watch.text
     plain = children.enter_context(Terminal([*ps, "actor:Trainer"], {**environment, "NO_COLOR": "1"}, columns=90))

@@ -69,7 +69,7 @@ def test_resuming_one_alone_causes_a_warning(
     first = next(stop for stop in stops if ranks[stop["threadId"]] == 1)
     go_on(client, first)
     (warning,) = [each for each in problems(client) if f"[raydap {Code.COLLECTIVE.value}]" in each]
-    pattern = r"You are resuming only Trainer\{1\}, while Trainer\{0,2\} stay stopped\. They use torch\.distributed"
+    pattern = r"You are resuming only Trainer 1, while Trainer\{0,2\} stay stopped\. They use torch\.distributed"
     assert re.search(pattern, warning)
     # The resumed worker waits for the others in the collective.
     for stop in stops:

@@ -266,8 +266,15 @@ class Play:
         return client
 
     def worker(self, key: str, facts: RayFacts | None = None, **row: Any) -> FakeWorker:
-        """Return a worker that waits for a debugger, which `paused` reports. `row` has fields of ProcessInfo."""
+        """Return a worker that waits for a debugger, which `paused` reports. `row` has fields of ProcessInfo.
+
+        Actors without a rank are numbered in the order of their creation, as RayCluster numbers them.
+        """
         number = len(self.workers) + 1
+        if facts is not None and facts.actor and facts.rank is None:
+            known = [each.facts for each in self.workers.values() if each.facts is not None]
+            rank = sum((each.job, each.actor) == (facts.job, facts.actor) for each in known)
+            facts = replace(facts, rank=rank, created=rank + 1)
         fields = {"host": "10.0.0.1", "port": 40000 + number, "pid": 100 + number, "node": "10.0.0.1", **row}
         worker = self.workers[key] = FakeWorker(self.feed, ProcessInfo(WorkerKey(key), **fields), facts)
         return worker

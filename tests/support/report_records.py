@@ -46,6 +46,7 @@ def entry(key: str, **more: Any) -> WorkerEntry:
     values: dict[str, Any] = {
         "key": key,
         "name": key,
+        "title": more.get("actor") or f"{more.get('label', 'worker')} {more.get('pid', 101)}",
         "label": more.get("actor") or "worker",
         "where": "",
         "state": "running",
@@ -77,7 +78,7 @@ def look(worker: str, *frames: FrameRecord, time: float = 1000.0, problem: str =
 
 
 def node(
-    frame: CodeLocation | None = None, count: int = 1, label: str = "Trainer{0}", *children: StackNode
+    frame: CodeLocation | None = None, count: int = 1, label: str = "Trainer 0", *children: StackNode
 ) -> StackNode:
     return StackNode(frame=frame, count=count, members=(), running=(), label=label, children=children, locals=UNSET)
 
@@ -110,8 +111,7 @@ def report(**more: Any) -> Report:
 
 def trainers() -> KnownWorkers:
     known = KnownWorkers()
-    known.take([entry(f"w{number}", actor="Trainer") for number in range(4)])
-    known.ranks = {f"w{number}": number for number in range(4)}
+    known.take([entry(f"w{number}", actor="Trainer", title=f"Trainer {number}", rank=number) for number in range(4)])
     return known
 
 
@@ -150,7 +150,7 @@ def trace_record(text: str = "", series: int = 3, points: int = 5) -> TraceRecor
     made = [
         Series(
             worker=f"w{number}",
-            label=f"Trainer{{{number}}}{text}",
+            label=f"Trainer {number}{text}",
             kind="Trainer",
             hits=points,
             points=tuple(
@@ -170,10 +170,10 @@ def trace_record(text: str = "", series: int = 3, points: int = 5) -> TraceRecor
         message="",
         counts=(KindCount(kind="Trainer", workers=3, hits=15, looked=0, failed=0, error=""),),
         series=tuple(made),
-        texts=(TextGroup(text=text or "'warm'", count=1, label="Trainer{0}"),),
+        texts=(TextGroup(text=text or "'warm'", count=1, label="Trainer 0"),),
         statistics=Statistics(min=0.5, max=5.0, mean=1.0, std=0.1, nan=1, inf=0),
-        lowest="Trainer{0}",
-        highest="Trainer{2}",
+        lowest="Trainer 0",
+        highest="Trainer 2",
     )
 
 
@@ -196,11 +196,11 @@ def error_record(text: str = "") -> ErrorRecord:
 def sample_record(text: str = "") -> SampleRecord:
     place = CodeLocation(name=f"all_reduce{text}", path=f"/app/{text}train.py", line=9)
     root = node(None, 4, f"Trainer{{0-3}}{text}", node(place, 3, f"Trainer{{0-2}}{text}"))
-    missing = MissingMembers(frame=place, count=3, of=4, members=(), running=(), label=f"Trainer{{3}}{text}")
+    missing = MissingMembers(frame=place, count=3, of=4, members=(), running=(), label=f"Trainer 3{text}")
     return SampleRecord(
         time=1010.0,
         stacks=MergedStacks(root=root, missing=(missing,), silent=(), unread=("w9",)),
-        places=(WorkerPlace(worker="w0", label=f"Trainer{{0}}{text}", text=f"in step{text}", location=place),),
+        places=(WorkerPlace(worker="w0", label=f"Trainer 0{text}", text=f"in step{text}", location=place),),
         unread=("w9",),
     )
 
@@ -208,7 +208,7 @@ def sample_record(text: str = "") -> SampleRecord:
 def worker_record(key: str = "w0", text: str = "") -> WorkerRecord:
     return WorkerRecord(
         key=key,
-        label=f"Trainer{{0}}{text}",
+        label=f"Trainer 0{text}",
         kind=f"Trainer{text}",
         pid=7,
         node=f"10.0.0.7{text}",
@@ -246,8 +246,9 @@ def crowd_report(workers: int, stops: int, kinds: int) -> Report:
     """Return a report of workers of several classes that stop in turn and fail, with everything that `report` keeps."""
     known, found = KnownWorkers(), Looks()
     keys = [f"w{number}" for number in range(workers)]
-    known.take([entry(key, actor=f"Trainer{at % kinds}", pid=1000 + at) for at, key in enumerate(keys)])
-    known.ranks = {key: at // kinds for at, key in enumerate(keys)}
+    for at, key in enumerate(keys):
+        kind, rank = f"Trainer{at % kinds}", at // kinds
+        known.take([entry(key, actor=kind, title=f"{kind} {rank}", rank=rank, pid=1000 + at)])
     for stop in range(stops):
         key = keys[stop % workers]
         variables = {f"variable{number}": f"{key} {number}" for number in range(10)}

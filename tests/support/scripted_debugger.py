@@ -56,8 +56,9 @@ _NODE = StackNode(frame=None, count=0, members=(), running=(), label="", childre
 def _trainer(rank: int, is_stopped: bool) -> WorkerEntry:
     return WorkerEntry(
         key=f"t{rank}",
-        name=f"Trainer · step · 471{rank}",
-        label="Trainer",
+        name=f"Trainer {rank} · step · 471{rank}",
+        title=f"Trainer {rank}",
+        label=f"Trainer {rank} · step",
         where="",
         state="stopped" if is_stopped else "running",
         age=3.0,
@@ -73,6 +74,7 @@ def _trainer(rank: int, is_stopped: bool) -> WorkerEntry:
         agent=True,
         threads=(StoppedThread(70 + rank, "", "breakpoint", "", 0, ""),) if is_stopped else (),
         problem="",
+        rank=rank,
     )
 
 
@@ -185,8 +187,8 @@ class ScriptedDebugger:
 
     def _places(self, asked: Any) -> Places:
         where = CodeLocation("step", PATH, 4)
-        one = WorkerPlace(worker="t0", label="Trainer{0}", text="stopped in step", location=where, thread=70, rank=0)
-        other = msgspec.structs.replace(one, worker="t1", label="Trainer{1}", thread=71, rank=1)
+        one = WorkerPlace(worker="t0", label="Trainer 0", text="stopped in step", location=where, thread=70, rank=0)
+        other = msgspec.structs.replace(one, worker="t1", label="Trainer 1", thread=71, rank=1)
         return Places(places=(one, other), unread=())
 
     def _set_breakpoints(self, asked: Any) -> Any:

@@ -29,7 +29,7 @@ _BLOCK = re.compile(r"(?<=<!-- transcript: )(?P<name>\w+)( -->\n```\n)(?P<text>.
 
 _PROMPT = r"^\([^()\n]*\)\Z"
 
-_PIDS = {"driver": "17944", "Rollout{0}": "18044", "Rollout{1}": "18046", "Rollout{2}": "18049", "Rollout{3}": "18053"}
+_PIDS = {"driver": "17944", "Rollout 0": "18044", "Rollout 1": "18046", "Rollout 2": "18049", "Rollout 3": "18053"}
 
 
 def on_page() -> dict[str, str]:

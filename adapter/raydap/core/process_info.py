@@ -46,10 +46,14 @@ class RayFacts:
     """Ray's hex id of the job."""
     submission: str = ""
     """The job's id in the Jobs API."""
-    title: str = ""
-    """The name given to a task, or a text that distinguishes an actor from the others of its class."""
+    given_name: str = ""
+    """The name that the program has given a task or an actor, or the actor's own `__repr__`."""
     started: float = field(default=0.0, compare=False)  # Not compared: clients need no event for each new task.
     """When the task or the driver's job began: seconds since 1970 by its node's clock, 0.0 if unknown."""
+    rank: int | None = None
+    """RANK in an actor's environment, else its number in the order in which its job has created the class's actors."""
+    created: int = field(default=1, compare=False)  # Not compared: only the second actor changes names.
+    """The number of actors of its class that its job has created so far."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,9 @@ from pathlib import Path
 from raydap.cluster.dashboard.ray_facts import Row
 from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
 from raydap.cluster.survey.node_reports import EnvironmentReport, NodeReport, ProcessReport
+from raydap.core.model.ranks import Ranks
 from raydap.core.process_info import ProcessInfo, RayFacts
+from raydap.core.translate import names as worker_names
 from raydap.errors import Problem
 from raydap.hub.machine_status import SessionStatus
 from raydap.protocol.types import WorkerKey
@@ -47,7 +49,7 @@ class ListedWorker:
     """The facts that Ray reports; empty facts if the worker runs nothing."""
 
     def __str__(self) -> str:
-        name = self.facts.title or self.facts.task or ("driver" if self.worker.worker_type == "DRIVER" else "worker")
+        name = worker_names.task(self.worker, self.facts, Ranks()).label
         return f"{name} (pid {self.worker.pid} on {self.worker.node})"
 
 

@@ -15,7 +15,9 @@ from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.local_clusters import LocalCluster
 from raydap.cluster.dashboard.rest import Rest
 from raydap.cluster.ray_process import ray_query
+from raydap.core.model.ranks import Ranks
 from raydap.core.process_info import ProcessInfo
+from raydap.core.translate import names
 from raydap.errors import ProblemError
 from raydap.hub import connection_file
 from raydap.hub.connection_file import ConnectionInfo
@@ -183,13 +185,19 @@ async def _asked(status: ClusterStatus, environ: Mapping[str, str]) -> ClusterSt
         dashboard = Dashboard(rest)
         paused = await dashboard.paused()
         stuck = await _stuck(dashboard, paused)
-        names: dict[Any, str] = {}
+        labels: dict[Any, str] = {}
         jobs = None
         with suppress(ProblemError):
             jobs = await local_clusters.running_jobs(rest)
-            names = {key: facts.task for key, facts in (await dashboard.ray_facts(paused)).items()} if paused else {}
+            facts = await dashboard.ray_facts(paused) if paused else {}
+            labels = {
+                each.key: names.task(each, facts[each.key], Ranks()).label
+                for each in paused
+                if each.key in facts and facts[each.key].task
+            }
         rows = [
-            PausedStatus(one.key, names.get(one.key, ""), one.pid, one.node, one.port, stuck[one.key]) for one in paused
+            PausedStatus(one.key, labels.get(one.key, ""), one.pid, one.node, one.port, stuck[one.key])
+            for one in paused
         ]
         return msgspec.structs.replace(status, jobs=jobs, paused=rows)
     except ProblemError as error:

@@ -70,9 +70,11 @@ class WorkerEntry(Message, frozen=True):
     key: str
     """The worker's name in requests."""
     name: str
-    """`label`, ` · ` and `where`: `Trainer.train · 4711 · 10.0.0.7`."""
+    """`label`, ` · ` and `where`: `Trainer 2 · train · 4711 · 10.0.0.7`."""
+    title: str
+    """The name that identifies the worker: `Trainer 2`, or `prepare 4711` for a task."""
     label: str
-    """The function or method that the worker executes, or its actor: `Trainer.train`."""
+    """What the worker runs: `Trainer 2 · train`, `prepare`."""
     where: str
     """Its process and its node: `4711 · 10.0.0.7`."""
     state: WorkerState
@@ -103,6 +105,8 @@ class WorkerEntry(Message, frozen=True):
     """The stopped threads; empty in all states but `stopped`."""
     problem: str
     """Why raydap could not attach to the worker, or why it has ended; "" if there is no problem."""
+    rank: int | UnsetType = UNSET
+    """The rank that an actor's program declares, else the number of the actor in its class. Absent if unknown."""
     retry: float | UnsetType = UNSET
     """Seconds until raydap tries to attach again, after an attach that has failed."""
 
@@ -272,7 +276,7 @@ class MissingWorker(Message, frozen=True):
     worker: str
     """Its key."""
     label: str
-    """A short name: `Trainer{3}`."""
+    """A short name: `Trainer 3`."""
     state: Literal["attaching", "stopped", "held", "running"]
     """Its state, as in WorkerEntry."""
     place: str

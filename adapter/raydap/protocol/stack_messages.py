@@ -195,7 +195,7 @@ class WorkerPlace(Message, frozen=True):
     worker: str
     """The key of the worker."""
     label: str
-    """The worker's name among the workers of its class: `Trainer{3}`."""
+    """The title of the worker: `Trainer 3`."""
     text: str
     """The place as text, for people to read: `blocked in ray.get (train.py:41)`."""
     location: CodeLocation | None

@@ -38,7 +38,7 @@ class WaitNode(Message, frozen=True):
     worker: str
     """The key of the node's worker, `KEY/PID` for a forked child; "" if it has no worker, such as a resource."""
     label: str
-    """The node's name, as in `Trainer{3}.step` or `CPU`."""
+    """The node's name, as in `Trainer 3 · step` or `CPU`."""
     state: WaitState
     """The present activity of the thread or task; `resource` for a used-up resource."""
     text: str

@@ -6,9 +6,7 @@ import msgspec
 
 from raydap import steady_time
 from raydap.analysis.sets import folding
-from raydap.analysis.sets.folding import Member
 from raydap.protocol.raydap_messages import WorkerEntry
-from raydap.protocol.stack_messages import WorkerPlace
 from raydap.report.records import TimelineSpan, WorkerRecord
 from raydap.terminal.live_session import ENDED
 
@@ -22,8 +20,6 @@ class KnownWorkers:
     def __init__(self) -> None:
         self.entries: dict[str, WorkerEntry] = {}
         """The last entry of each worker that names its task or actor; without one, its first entry."""
-        self.ranks: dict[str, int] = {}
-        """The ranks of actors, as far as raydap has reported them."""
         self.pauses: list[TimelineSpan] = []
         """The stops that are over."""
         self.more = 0
@@ -34,8 +30,6 @@ class KnownWorkers:
         """The worker of each thread that has stopped, by the thread's id."""
         self.tasks: dict[str, str] = {}
         """The last task of each worker in Ray's list of tasks. raydap does not see short tasks while they run."""
-        self._classes: dict[tuple[str, str], set[str]] = {}
-        """The actors of each class, by the job and the name of the class."""
         self._seen: dict[str, float] = {}
         """When the state began in which each worker was first listed."""
         self._ended: dict[str, float] = {}
@@ -55,8 +49,6 @@ class KnownWorkers:
             self._seen.setdefault(entry.key, now - entry.age)
             if before is None or entry.task or entry.actor:
                 self.entries[entry.key] = entry
-            if entry.actor:
-                self._classes.setdefault((entry.job, entry.actor), set()).add(entry.key)
             if entry.state in ENDED:
                 self._ended.setdefault(entry.key, now)
             else:
@@ -65,12 +57,6 @@ class KnownWorkers:
             if entry.problem:
                 self._problems[entry.key] = entry.problem
 
-    def take_places(self, places: Iterable[WorkerPlace]) -> None:
-        """Take the ranks of workers from answers to `raydap/places`, the only answers that contain them."""
-        for place in places:
-            if isinstance(place.rank, int):
-                self.ranks[place.worker] = place.rank
-
     def take_tasks(self, spans: Iterable[TimelineSpan]) -> None:
         """Take the names of workers' tasks from Ray's list of tasks."""
         for span in spans:
@@ -78,7 +64,9 @@ class KnownWorkers:
             self.used.add(span.worker)
             entry = self.entries.get(span.worker)
             if entry is not None and not (entry.task or entry.actor) and entry.type == "worker":
-                named = msgspec.structs.replace(entry, task=span.name, label=span.name)
+                named = msgspec.structs.replace(
+                    entry, task=span.name, title=f"{span.name} {entry.pid}", label=span.name
+                )
                 self.entries[span.worker] = named
 
     def pause(self, thread: int, what: str) -> None:
@@ -117,29 +105,18 @@ class KnownWorkers:
     def order(self, key: str) -> tuple[object, ...]:
         """Return a key that sorts workers by kind, rank and process id."""
         entry = self.entries.get(key)
-        return self.kind(key), self.ranks.get(key, -1), 0 if entry is None else entry.pid, key
-
-    def members(self) -> dict[str, Member]:
-        """Return all workers as members of groups, by their keys."""
-        return {key: self._member(entry) for key, entry in self.entries.items()}
-
-    def _member(self, entry: WorkerEntry) -> Member:
-        return Member(entry, self.ranks.get(entry.key), len(self._classes.get((entry.job, entry.actor), ())) == 1)
+        if entry is None:
+            return self.kind(key), -1, 0, key
+        return self.kind(key), entry.rank if isinstance(entry.rank, int) else -1, entry.pid, key
 
     def label(self, key: str) -> str:
-        """Return the name of a worker, such as `Trainer{3}`, or `Trainer 4711` with its pid if its rank is unknown."""
+        """Return the name of a worker, such as `Trainer 3` or `prepare 4711`."""
         entry = self.entries.get(key)
-        if entry is None:
-            return "worker"
-        member = self._member(entry)
-        if entry.actor and not member.is_alone and member.rank is None:
-            return f"{entry.actor} {entry.pid}"
-        name = folding.group_name([member])
-        return name if entry.actor or entry.type != "worker" else f"{name} {entry.pid}"
+        return "worker" if entry is None else entry.title
 
     def labels(self, keys: Iterable[str]) -> str:
         """Return a short name for many workers, such as `Trainer{0-5,7}`."""
-        return folding.group_name(self._member(self.entries[key]) for key in keys if key in self.entries)
+        return folding.group_name(self.entries[key] for key in keys if key in self.entries)
 
     def jobs_of(self, job: str | None, pid: int | None) -> set[str]:
         """Return the ids of the watched jobs.

@@ -22,7 +22,7 @@ class WorkerRecord(Message, frozen=True):
     key: str
     """Identifies the worker in this report."""
     label: str
-    """Its name among the workers of its class, such as `Trainer{3}`."""
+    """Its name among the workers of its class, such as `Trainer 3`."""
     kind: str
     """The class of an actor, the function of a task, or `driver`."""
     pid: int

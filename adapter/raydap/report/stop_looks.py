@@ -1,7 +1,7 @@
 """Reads a stopped thread: its stack, the variables of its frames, and the exception that it stopped for."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +10,9 @@ from raydap.client.dap_connection import SessionError
 from raydap.protocol.stack_messages import (
     CodeLocation,
     MergedStacks,
-    Places,
-    PlacesArguments,
     StackNode,
     StacksArguments,
     StackVariable,
-    WorkerPlace,
 )
 from raydap.report.records import FrameRecord
 from raydap.terminal.live_session import LiveSession
@@ -47,23 +44,19 @@ class Look:
     """The stack, outermost frame first; empty if it could not be read."""
     error: RaisedError | None
     """The exception that the thread stopped for; None without one, or if it could not be read."""
-    places: tuple[WorkerPlace, ...]
-    """The place of the worker, which contains its rank; empty if it was not requested or could not be read."""
     problem: str
     """Why the stack could not be read, as a sentence for the user; otherwise ""."""
 
 
-async def look(live: LiveSession, thread: int, raised: bool, pid: Callable[[], int | None]) -> Look:
+async def look(live: LiveSession, thread: int, raised: bool) -> Look:
     """Read a stopped thread, in at most LOOK_TIMEOUT_S; never raise.
 
-    `raised` is whether the thread stopped for an exception. `pid` is called when the stack has come; if it returns a
-    process id, the place of this worker is read, too.
+    `raised` is whether the thread stopped for an exception.
     """
     wanted = StacksArguments(threads=(thread,), locals=True)
     stacks = asyncio.ensure_future(live.ask("raydap/stacks", wanted, MergedStacks))
     error = asyncio.ensure_future(_error(live, thread)) if raised else None
-    places = asyncio.ensure_future(_places(live, stacks, pid))
-    waiting: list[asyncio.Future[Any]] = [stacks, places, *([] if error is None else [error])]
+    waiting: list[asyncio.Future[Any]] = [stacks, *([] if error is None else [error])]
     await asyncio.wait(waiting, timeout=LOOK_TIMEOUT_S)
     for each in waiting:
         each.cancel()
@@ -73,21 +66,7 @@ async def look(live: LiveSession, thread: int, raised: bool, pid: Callable[[], i
     return Look(
         frames=() if found is None else tuple(_chain(found.root)),
         error=None if error is None else _result(error),
-        places=_result(places) or (),
         problem=f"It did not send its stack within {LOOK_TIMEOUT_S:g} s." if is_silent else "",
-    )
-
-
-async def _places(
-    live: LiveSession, stacks: "asyncio.Future[MergedStacks]", pid: Callable[[], int | None]
-) -> tuple[WorkerPlace, ...]:
-    # The session lists a new worker no later than it sends its stack, so `pid` finds the worker then.
-    await stacks
-    number = pid()
-    return (
-        ()
-        if number is None
-        else (await live.ask("raydap/places", PlacesArguments(select=f"pid:{number}"), Places)).places
     )
 
 

@@ -83,7 +83,7 @@ class Looks:
 
     def tree(self, workers: KnownWorkers) -> StackNode:
         """Return the last stacks of all workers, merged, with the variables of each frame."""
-        members = workers.members()
+        members = workers.entries
         tree = StackTree(has_locals=True)
         for key, look in self.latest.items():
             places = [Place(each.location.name, each.location.path, each.location.line) for each in look.frames]

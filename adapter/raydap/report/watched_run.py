@@ -4,7 +4,6 @@ import asyncio
 import os
 import re
 import secrets
-import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -21,7 +20,6 @@ from raydap.cluster.dashboard.rest import Rest
 from raydap.errors import Code
 from raydap.presentation.short_text import file_line, shortened
 from raydap.protocol.raydap_messages import WorkerList
-from raydap.protocol.stack_messages import Places, PlacesArguments
 from raydap.report import records, sampling
 from raydap.report.known_workers import KnownWorkers
 from raydap.report.program_output import ProgramOutput
@@ -42,9 +40,6 @@ MAX_NOTES = 200
 
 CLUSTER_PAUSE_S = 1.0
 """Seconds between two attempts to find the program's cluster."""
-
-RANKS_PAUSE_S = 2.0
-"""Seconds between two requests for the ranks of actors that have not stopped."""
 
 POST_MORTEM = {"RAY_DEBUG_POST_MORTEM": "1"}
 """The environment variable that makes failing tasks and actors stop in Ray's post-mortem debugger."""
@@ -82,7 +77,6 @@ class WatchedRun:
         self._pid: int | None = None
         self._dashboard: Dashboard | None = None
         self._cluster = ""
-        self._ranks_asked = 0.0
         self._is_over = False
         self.live.on_event = self._take_event
 
@@ -199,29 +193,6 @@ class WatchedRun:
             if not seen.hits:
                 self._print_event(f"{self.workers.label(worker)} reached {_place(seen)}")
             seen.count_hits(worker, message, steady_time.now())
-            entry = self.workers.entries.get(worker)
-            if entry is not None and entry.actor and worker not in self.workers.ranks:
-                self._ask_ranks()
-
-    def _ask_ranks(self) -> None:
-        """Request the ranks of the actors that reached a line without a stop, at most once in RANKS_PAUSE_S.
-
-        The rank of an actor that stops is requested with its stack.
-        """
-        if time.monotonic() - self._ranks_asked < RANKS_PAUSE_S:
-            return
-        self._ranks_asked = time.monotonic()
-        known = self.workers
-        pids = [entry.pid for key, entry in known.entries.items() if key in known.used and key not in known.ranks]
-        self._tasks.spawn(self._take_ranks(f"pid:{','.join(map(str, pids))}"))
-
-    async def _take_ranks(self, select: str) -> None:
-        try:
-            found = await self.live.ask("raydap/places", PlacesArguments(select=select), Places)
-        except SessionError as error:
-            self.note(str(error))
-        else:
-            self.workers.take_places(found.places)
 
     # Stops.
 
@@ -233,10 +204,9 @@ class WatchedRun:
     async def _look(self, thread: int, stopped: Mapping[str, Any], is_looked: bool) -> None:
         """Read the stack of a stopped thread if `is_looked`, resume the thread in any case, and record the stop."""
         raised, begun = stopped.get("reason") == "exception", steady_time.now()
-        seen = Look((), None, (), "")
+        seen = Look((), None, "")
         if is_looked:
-            seen = await look(self.live, thread, raised, lambda: self._pid_without_rank(thread))
-            self.workers.take_places(seen.places)
+            seen = await look(self.live, thread, raised)
         # Resume the thread before its stop is recorded, so that it waits no longer than necessary.
         failed = await resume(self.live, thread)
         paused = steady_time.now() - begun
@@ -261,11 +231,6 @@ class WatchedRun:
                 self._print_event(f"{label} failed: {seen.error.type}: {_short(seen.error.text)}")
         elif not raised:
             self._add_stop(stopped, record, is_looked)
-
-    def _pid_without_rank(self, thread: int) -> int | None:
-        key = self.workers.threads.get(thread, "")
-        entry = self.workers.entries.get(key)
-        return entry.pid if entry is not None and entry.actor and key not in self.workers.ranks else None
 
     def _add_stop(self, stopped: Mapping[str, Any], record: LookRecord, is_looked: bool) -> None:
         location = record.frames[-1].location if record.frames else None
@@ -301,7 +266,6 @@ class WatchedRun:
                 self.note(f"The stacks of the workers could not be read: {error}")
                 continue
             if sample is not None:
-                self.workers.take_places(sample.places)
                 self.samples.add(sample)
                 label = sample.stacks.root.label
                 self._print_event(f"read the stacks of {label}" if label else "no workers to sample")

@@ -100,6 +100,7 @@ def _row(worker: PausedStatus, problem: str) -> ProcessRow:
     entry = WorkerEntry(
         key=worker.worker,
         name=worker.name,
+        title=f"{worker.name or 'worker'} {worker.pid}",
         label=worker.name or "worker",
         where="",
         state="paused",

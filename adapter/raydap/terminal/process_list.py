@@ -90,12 +90,8 @@ class ProcessRow(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The name to show: `Trainer{3}.step`, `prepare`, `driver train.py`."""
-        entry = self.entry
-        label = entry.label if self.place is None or not entry.actor else self.place.label
-        if entry.actor and self.place is not None and entry.task.startswith(f"{entry.actor}."):
-            return label + entry.task.removeprefix(entry.actor)
-        return label
+        """The name to show: `Trainer 3 · step`, `prepare`, `driver train.py`."""
+        return self.entry.label
 
     @property
     def where(self) -> str:
@@ -131,7 +127,7 @@ class ProcessRow(msgspec.Struct, frozen=True):
     def as_json(self) -> dict[str, Any]:
         """Return the row as `raydap ps --json` prints it."""
         location = None if self.place is None else self.place.location
-        rank = UNSET if self.place is None else self.place.rank
+        rank = self.entry.rank
         known: dict[str, Any] = msgspec.to_builtins(self.entry)
         started = UNSET if self.place is None else self.place.started
         row = {
@@ -302,11 +298,11 @@ async def look(
 def _of_child(parent: WorkerEntry, child: WaitingChild) -> ProcessRow:
     entry = forked_waits.entry(parent, child.pid)
     text = _at_breakpoint(child.location)
-    return ProcessRow(entry, WorkerPlace(worker=entry.key, label=entry.label, text=text, location=child.location))
+    return ProcessRow(entry, WorkerPlace(worker=entry.key, label=entry.title, text=text, location=child.location))
 
 
 def _order(row: ProcessRow) -> tuple[object, ...]:
-    entry, rank = row.entry, None if row.place is None else row.place.rank
+    entry, rank = row.entry, row.entry.rank
     states = list(STATES)
     state = states.index(row.state) if row.state in states else len(states)
     return state, entry.job, entry.actor or entry.label, rank if isinstance(rank, int) else -1, entry.pid

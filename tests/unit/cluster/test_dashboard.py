@@ -279,7 +279,7 @@ def test_labels_join_tasks_actors_and_jobs() -> None:
     fake.answers["/api/v0/actors"] = listing([{"actor_id": "a1", "class_name": "Act", "name": "bob"}])
     fake.answers["/api/jobs/"] = [{"job_id": "01000000", "submission_id": "raysubmit_x"}]
     labels = ask(fake, lambda dashboard: dashboard.ray_facts([PAUSED]))
-    assert labels == {PAUSED.key: RayFacts("Act.step", "Act", "bob", "01000000", "raysubmit_x", "bob")}
+    assert labels == {PAUSED.key: RayFacts("Act.step", "Act", "bob", "01000000", "raysubmit_x", "bob", rank=0)}
     tasks = next(request for request in fake.requests if request.path == "/api/v0/tasks")
     assert (tasks.query["filter_keys"], tasks.query["filter_values"]) == ("state", "RUNNING")
 
@@ -356,4 +356,4 @@ def test_all_running_workers_are_listed_except_raydap_itself() -> None:
     assert query["limit"] == "10000"
     assert (query.getall("filter_keys"), query.getall("filter_values")) == (["is_alive"], ["True"])
     assert asked_for(fake, "workers") == 1
-    assert len(fake.requests) == 5
+    assert len(fake.requests) == 6

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster.dashboard.ray_facts import facts_by_worker
+from raydap.cluster.dashboard.actor_numbers import ActorNumbers
+from raydap.cluster.dashboard.ray_facts import facts_by_worker, work_by_worker
 from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.protocol.types import WorkerKey
 
@@ -16,8 +17,18 @@ def task(function: str, actor: str | None = None, **more: Any) -> dict[str, Any]
     return {"worker_id": "w1", "func_or_class_name": function, "actor_id": actor, "job_id": "02000000", **more}
 
 
+def facts(
+    workers: list[ProcessInfo],
+    tasks: list[dict[str, Any]],
+    actors: list[dict[str, Any]],
+    jobs: list[dict[str, Any]],
+    numbers: ActorNumbers | None = None,
+) -> dict[WorkerKey, RayFacts]:
+    return facts_by_worker(workers, work_by_worker(workers, tasks, actors), jobs, numbers or ActorNumbers())
+
+
 def of(tasks: list[dict[str, Any]], actors: list[dict[str, Any]] | None = None) -> RayFacts:
-    return facts_by_worker([WORKER], tasks, actors or [], [])[WORKER.key]
+    return facts([WORKER], tasks, actors or [], [])[WORKER.key]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +42,7 @@ def of(tasks: list[dict[str, Any]], actors: list[dict[str, Any]] | None = None) 
 )
 def test_the_name_that_a_task_was_given_stands_beside_its_function(name: str, title: str) -> None:
     """The name may be any text, so the label keeps the function, too."""
-    assert of([task("work", name=name)]) == RayFacts(task="work", job="02000000", title=title)
+    assert of([task("work", name=name)]) == RayFacts(task="work", job="02000000", given_name=title)
 
 
 def test_a_dotted_function_is_named_by_its_end() -> None:
@@ -48,13 +59,13 @@ def test_when_it_began_makes_no_label_different() -> None:
     assert begun == of([task("work", start_time_ms=3000)])
     assert of([task("work", start_time_ms=None)]).started == 0.0
     job = {"job_id": "02000000", "start_time": 7000}
-    assert facts_by_worker([DRIVER], [], [], [job])[DRIVER.key].started == 7.0
+    assert facts([DRIVER], [], [], [job])[DRIVER.key].started == 7.0
 
 
 def test_an_actor_with_one_method_is_named_by_both() -> None:
     actors = [{"actor_id": "a1", "class_name": "Act", "name": "bob"}]
     found = of([task("Act.step", "a1"), task("Act.step", "a1")], actors)
-    assert found == RayFacts("Act.step", "Act", "bob", "02000000", title="bob")
+    assert found == RayFacts("Act.step", "Act", "bob", "02000000", given_name="bob")
 
 
 def test_an_actor_that_is_being_made_is_known_by_its_pid() -> None:
@@ -62,9 +73,7 @@ def test_an_actor_that_is_being_made_is_known_by_its_pid() -> None:
     creation = {"actor_id": "a1", "func_or_class_name": "Trainer.__init__", "worker_id": None}
     other = {"actor_id": "a2", "func_or_class_name": "Other.__init__", "worker_id": None}
     actor = {"actor_id": "a1", "class_name": "Trainer", "node_id": None, "pid": WORKER.pid}
-    made = facts_by_worker(
-        [WORKER], [other, creation], [actor, {"actor_id": "a2", "class_name": "Other", "pid": 1}], []
-    )
+    made = facts([WORKER], [other, creation], [actor, {"actor_id": "a2", "class_name": "Other", "pid": 1}], [])
     assert (made[WORKER.key].task, made[WORKER.key].actor) == ("Trainer.__init__", "Trainer")
 
 
@@ -90,17 +99,28 @@ def test_an_actor_without_a_running_task_is_known_by_its_process() -> None:
         ({"name": "trainer", "repr_name": "Act(3)"}, "trainer"),
         ({"name": "", "repr_name": "Act(rank=3,\n role='x')"}, "Act(rank=3, role='x')"),
         ({"repr_name": "x" * 41}, "x" * 39 + "…"),
-        ({"serialized_runtime_env": '{"env_vars": {"RANK": "12", "A": "b"}}'}, "Act#12"),
-        ({"serialized_runtime_env": '{"env_vars": {"RANK": "first"}}'}, ""),
-        ({"serialized_runtime_env": '{"env_vars": {"A": "b"}}'}, ""),
-        ({"serialized_runtime_env": '{"env_vars": null}'}, ""),
-        ({"serialized_runtime_env": "[]"}, ""),
-        ({"serialized_runtime_env": "[" * 100_000}, ""),
-        ({"serialized_runtime_env": None}, ""),
     ],
 )
-def test_an_actors_title_is_its_name_its_repr_or_its_rank(row: dict[str, Any], title: str) -> None:
-    assert of([task("Act.step", "a1")], [{"actor_id": "a1", "class_name": "Act", **row}]).title == title
+def test_an_actors_given_name_is_its_registered_name_or_its_repr(row: dict[str, Any], title: str) -> None:
+    assert of([task("Act.step", "a1")], [{"actor_id": "a1", "class_name": "Act", **row}]).given_name == title
+
+
+@pytest.mark.parametrize(
+    ("environment", "rank"),
+    [
+        ('{"env_vars": {"RANK": "12", "A": "b"}}', 12),
+        ('{"env_vars": {"RANK": "first"}}', None),
+        ('{"env_vars": {"RANK": "9999999999"}}', None),
+        ('{"env_vars": {"A": "b"}}', None),
+        ('{"env_vars": null}', None),
+        ("[]", None),
+        ("[" * 100_000, None),
+        (None, None),
+    ],
+)
+def test_the_rank_in_an_actors_environment_is_its_rank(environment: str | None, rank: int | None) -> None:
+    actor = {"actor_id": "a1", "class_name": "Act", "serialized_runtime_env": environment}
+    assert of([task("Act.step", "a1")], [actor]).rank == rank
 
 
 def test_tasks_of_other_workers_do_not_count() -> None:
@@ -121,18 +141,16 @@ def test_tasks_of_other_workers_do_not_count() -> None:
 )
 def test_a_driver_is_named_by_its_program(entrypoint: str | None, name: str) -> None:
     jobs = [{"job_id": "02000000", "submission_id": "raysubmit_x", "entrypoint": entrypoint}]
-    assert facts_by_worker([DRIVER], [], [], jobs)[DRIVER.key] == RayFacts(
-        name, job="02000000", submission="raysubmit_x"
-    )
+    assert facts([DRIVER], [], [], jobs)[DRIVER.key] == RayFacts(name, job="02000000", submission="raysubmit_x")
 
 
 def test_a_driver_of_an_unknown_job_still_has_its_job_id() -> None:
-    assert facts_by_worker([DRIVER], [], [], [])[DRIVER.key] == RayFacts("driver", job="02000000")
+    assert facts([DRIVER], [], [], [])[DRIVER.key] == RayFacts("driver", job="02000000")
 
 
 def test_explicit_targets_have_no_label() -> None:
     target = ProcessInfo(WorkerKey("h:1"), "h", 1, worker_type="TARGET")
-    assert facts_by_worker([target], [], [], []) == {}
+    assert facts([target], [], [], []) == {}
 
 
 def test_a_driver_with_an_agent_is_known_by_its_process() -> None:
@@ -144,5 +162,5 @@ def test_a_driver_with_an_agent_is_known_by_its_process() -> None:
         {"job_id": "03000000", "entrypoint": "python other.py", "status": "RUNNING", "driver_info": {"pid": "4712"}},
         {"job_id": "04000000", "entrypoint": "python odd.py", "status": "RUNNING", "driver_info": None},
     ]
-    assert facts_by_worker([driver], [], [], jobs)[driver.key] == RayFacts("driver train.py", job="02000000")
-    assert facts_by_worker([driver], [], [], jobs[2:])[driver.key] == RayFacts("driver")
+    assert facts([driver], [], [], jobs)[driver.key] == RayFacts("driver train.py", job="02000000")
+    assert facts([driver], [], [], jobs[2:])[driver.key] == RayFacts("driver")

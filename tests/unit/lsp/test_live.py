@@ -31,7 +31,16 @@ def main():
 
 def worker(key: str, state: str, threads: tuple[int, ...] = (), **fields: Any) -> WorkerEntry:
     stopped = tuple(StoppedThread(thread, "", "breakpoint", "", 0, "") for thread in threads)
-    known = {"name": f"{key} · 4711", "label": "", "where": "", "age": 0.0, "type": "worker", "pid": 1, "node": ""}
+    known = {
+        "name": f"{key} · 4711",
+        "title": "",
+        "label": "",
+        "where": "",
+        "age": 0.0,
+        "type": "worker",
+        "pid": 1,
+        "node": "",
+    }
     known |= {"node_id": "", "job": "", "submission": "", "actor": "", "actor_name": "", "task": "", "problem": ""}
     return WorkerEntry(key=key, state=state, threads=stopped, agent=True, **{**known, **fields})  # type: ignore[arg-type]
 

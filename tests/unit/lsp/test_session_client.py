@@ -67,7 +67,16 @@ def test_a_session_that_cannot_be_followed_is_left(answers: dict[str, Any]) -> N
 
 
 def test_a_change_that_comes_with_the_list_is_newer() -> None:
-    known: dict[str, Any] = {"name": "", "label": "", "where": "", "age": 0, "type": "worker", "pid": 1, "node": "n"}
+    known: dict[str, Any] = {
+        "name": "",
+        "title": "",
+        "label": "",
+        "where": "",
+        "age": 0,
+        "type": "worker",
+        "pid": 1,
+        "node": "n",
+    }
     known |= {"nodeId": "", "job": "", "submission": "", "actor": "", "actorName": "", "task": "", "agent": False}
     stopped = {"threadId": 5, "name": "", "reason": "breakpoint", "error": "", "order": 0, "place": ""}
     before = {**known, "key": "w", "state": "attaching", "threads": [], "problem": ""}

@@ -20,20 +20,20 @@ def node(line: int, count: int, label: str, *children: StackNode) -> StackNode:
 
 
 def test_a_line_is_indented_where_stacks_part() -> None:
-    save = node(7, 1, "Trainer{3}", node(8, 1, "Trainer{3}"))
+    save = node(7, 1, "Trainer 3", node(8, 1, "Trainer 3"))
     forward = node(42, 5, "Trainer{0-2,4-5}", node(43, 3, "Trainer{0-2}"))
     children = (node(1, 6, "Trainer{0-5}", save, forward),)
     root = StackNode(frame=None, count=6, members=(), running=(), label="Trainer{0-5}", children=children)
     place = CodeLocation(name="f42", path="/app/train.py", line=42)
-    missing = MissingMembers(frame=place, count=5, of=6, members=(), running=(), label="Trainer{3}")
+    missing = MissingMembers(frame=place, count=5, of=6, members=(), running=(), label="Trainer 3")
     assert of_stacks(MergedStacks(root=root, missing=(missing,), silent=(1, 2), unread=("w9",))).splitlines() == [
         "6 stopped                Trainer{0-5}",
         "  6 f1 (train.py:1)",
-        "    1 f7 (train.py:7)    Trainer{3}",
+        "    1 f7 (train.py:7)    Trainer 3",
         "    1 f8 (train.py:8)",
         "    5 f42 (train.py:42)  Trainer{0-2,4-5}",
         "    3 f43 (train.py:43)  Trainer{0-2}",
-        "Trainer{3} missing in f42 (train.py:42), where 5 of 6 are",
+        "Trainer 3 missing in f42 (train.py:42), where 5 of 6 are",
         "3 did not answer",
     ]
 
@@ -65,8 +65,8 @@ def test_recursion_is_one_line_with_a_count() -> None:
 
 def test_groups_statistics_and_changes() -> None:
     groups = (
-        ComparisonGroup(members=(3,), label="Trainer{3}", error="NameError: name 'x'\nis not defined"),
-        ComparisonGroup(members=(4,), label="Trainer{4}", value="[1]", type="list", difference="[0] is 1 instead of 2"),
+        ComparisonGroup(members=(3,), label="Trainer 3", error="NameError: name 'x'\nis not defined"),
+        ComparisonGroup(members=(4,), label="Trainer 4", value="[1]", type="list", difference="[0] is 1 instead of 2"),
         ComparisonGroup(members=(1, 2), label="Trainer{1-2}", value="'" + "a" * 99 + "'", type="str", partial=True),
     )
     statistics = Statistics(min=None, max=None, mean=None, std=None, nan=0, inf=2)
@@ -75,8 +75,8 @@ def test_groups_statistics_and_changes() -> None:
     histogram = Histogram(low=0.5, high=2.5, counts=(1, 0, 8), lowest=some, highest=some)
     answer = Comparison(groups=groups, silent=(), statistics=statistics, histogram=histogram, change=change)
     assert of_comparison(answer).splitlines() == [
-        f"NameError: name 'x' is not defined{' ' * 26}  1  Trainer{{3}}",
-        f"[1]{' ' * 57}  1  Trainer{{4}}    [0] is 1 instead of 2",
+        f"NameError: name 'x' is not defined{' ' * 26}  1  Trainer 3",
+        f"[1]{' ' * 57}  1  Trainer 4     [0] is 1 instead of 2",
         f"'{'a' * 58}…  2  Trainer{{1-2}}  only partly compared",
         "2 inf",
         "0.5 Trainer{1-2}  ▁ █  2.5 Trainer{1-2}",

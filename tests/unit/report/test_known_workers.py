@@ -3,7 +3,6 @@
 import pytest
 
 from raydap import steady_time
-from raydap.protocol.stack_messages import WorkerPlace
 from raydap.report import known_workers
 from raydap.report.known_workers import KnownWorkers
 from raydap.report.records import TimelineSpan
@@ -15,17 +14,12 @@ def known() -> KnownWorkers:
     return KnownWorkers()
 
 
-def place(key: str, rank: int) -> WorkerPlace:
-    return WorkerPlace(worker=key, label="", text="", location=None, rank=rank)
-
-
-def test_an_actor_has_its_rank_or_its_pid(known: KnownWorkers) -> None:
-    known.take([entry("a", actor="Trainer", pid=7)])
-    assert known.label("a") == "Trainer"
-    known.take([entry("b", actor="Trainer", pid=8), entry("t", task="prepare", label="prepare", pid=9)])
-    assert (known.label("a"), known.label("t"), known.label("unknown")) == ("Trainer 7", "prepare 9", "worker")
-    known.take_places([place("a", 0), place("b", 1)])
-    assert (known.label("b"), known.labels(["a", "b", "unknown"])) == ("Trainer{1}", "Trainer{0-1}")
+def test_workers_have_the_titles_of_the_session(known: KnownWorkers) -> None:
+    known.take([entry("a", actor="Trainer", title="Trainer 0", rank=0), entry("t", title="prepare 9")])
+    known.take([entry("b", actor="Trainer", title="Trainer 1", rank=1)])
+    assert [known.label(key) for key in ("a", "t", "unknown")] == ["Trainer 0", "prepare 9", "worker"]
+    assert (known.label("b"), known.labels(["a", "b", "unknown"])) == ("Trainer 1", "Trainer{0-1}")
+    assert known.order("a") < known.order("b")
 
 
 def test_a_worker_that_has_ended_keeps_its_name(known: KnownWorkers) -> None:

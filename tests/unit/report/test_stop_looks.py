@@ -7,12 +7,10 @@ from typing import Any
 import pytest
 
 from raydap.client.dap_connection import RequestRefused
-from raydap.protocol.stack_messages import MergedStacks, Places, WorkerPlace
+from raydap.protocol.stack_messages import MergedStacks
 from raydap.report import stop_looks
 from raydap.report.stop_looks import Look, look, resume
 from support.report_records import STACKS, frame, node
-
-PLACE = WorkerPlace(worker="w0", label="", text="", location=None, rank=2)
 
 
 class FakeSession:
@@ -36,9 +34,9 @@ class FakeSession:
         return self.answers[name]
 
 
-def looked(raised: bool = False, pid: int | None = None, **answers: Any) -> Look:
+def looked(raised: bool = False, **answers: Any) -> Look:
     session: Any = FakeSession(**answers)
-    return asyncio.run(look(session, 1001, raised, lambda: pid))
+    return asyncio.run(look(session, 1001, raised))
 
 
 @pytest.fixture(autouse=True)
@@ -52,9 +50,9 @@ def test_the_stack_of_a_thread() -> None:
     stacks = MergedStacks(
         root=node(None, 1, "", node(frame("outer", 1).location, 1, "", inner)), missing=(), silent=(), unread=()
     )
-    found = looked(pid=7, stacks=stacks, places=Places(places=(PLACE,), unread=()))
+    found = looked(stacks=stacks)
     assert [(each.location.name, each.location.line) for each in found.frames] == [("outer", 1), ("inner", 9)]
-    assert (found.problem, found.places, found.error) == ("", (PLACE,), None)
+    assert (found.problem, found.error) == ("", None)
 
 
 def test_an_exception() -> None:
@@ -73,8 +71,7 @@ def test_a_worker_that_says_nothing_is_named() -> None:
     assert looked().problem == "It did not send its stack within 0.05 s."
     silent = MergedStacks(root=node(), missing=(), silent=(1001,), unread=())
     assert looked(stacks=silent).problem != ""
-    # The worker reported its place, but not which of several places it is.
-    assert looked(pid=7, stacks=STACKS).problem == ""
+    assert looked(stacks=STACKS).problem == ""
 
 
 def test_why_a_worker_is_not_resumed() -> None:

@@ -34,9 +34,13 @@ def told(**more: Any) -> HitMessage:
 @pytest.fixture
 def workers() -> KnownWorkers:
     known = KnownWorkers()
-    known.take([entry(f"w{number}", actor="Trainer", pid=number) for number in range(4)])
-    known.take([entry("d", type="driver", label="driver train.py")])
-    known.ranks = {f"w{number}": number for number in range(4)}
+    known.take(
+        [
+            entry(f"w{number}", actor="Trainer", title=f"Trainer {number}", rank=number, pid=number)
+            for number in range(4)
+        ]
+    )
+    known.take([entry("d", type="driver", title="driver train.py", label="driver train.py")])
     return known
 
 
@@ -93,7 +97,7 @@ def test_the_last_looks_of_all_workers_are_compared(workers: KnownWorkers) -> No
     assert isinstance(step.locals, tuple)
     folded = {each.name: [(group.value, group.label) for group in each.groups] for each in step.locals}
     assert folded["turn"] == [("7", "Trainer{0-3}")]
-    assert folded["rate"] == [("0.2", "Trainer{3}"), ("0.1", "Trainer{0-2}")]
+    assert folded["rate"] == [("0.2", "Trainer 3"), ("0.1", "Trainer{0-2}")]
     assert (record.statistics["loss"].min, record.statistics["loss"].max) == (0.0, 3.0)
 
 
@@ -106,9 +110,9 @@ def test_values_of_a_trace(workers: KnownWorkers) -> None:
     record = seen.trace_record(workers)
     assert record.statistics is not UNSET
     assert (record.statistics.min, record.statistics.max, record.statistics.nan) == (1.0, 3.0, 1)
-    assert (record.lowest, record.highest) == ("Trainer{0}", "Trainer{2}")
+    assert (record.lowest, record.highest) == ("Trainer 0", "Trainer 2")
     assert [(each.text, each.label) for each in record.texts] == [("'warm up'", "driver train.py")]
-    assert {each.label: each.hits for each in record.series}["Trainer{1}"] == 2
+    assert {each.label: each.hits for each in record.series}["Trainer 1"] == 2
 
 
 def test_a_trace_that_no_worker_reached(workers: KnownWorkers) -> None:
@@ -126,7 +130,7 @@ def test_equal_errors_are_one(workers: KnownWorkers) -> None:
     found = errors.records(workers)
     assert [(each.type, each.count, each.label, each.passed) for each in found] == [
         ("ValueError", 2, "Trainer{1-2}", False),
-        ("ValueError", 1, "Trainer{1}", False),
+        ("ValueError", 1, "Trainer 1", False),
         ("RayTaskError(ValueError)", 1, "driver train.py", True),
     ]
 

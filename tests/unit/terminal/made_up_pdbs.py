@@ -15,6 +15,7 @@ def entry(key: str, state: WorkerState = "alive", task: str = "collect", node: s
     return WorkerEntry(
         key=key,
         name=key,
+        title=f"{task} 4711",
         label=task,
         where="",
         state=state,

@@ -87,7 +87,7 @@ def test_mistakes_are_sentences(line: str, sentence: str) -> None:
 
 
 def test_up_stays_at_the_oldest_frame() -> None:
-    assert typed("up 999999999")[0].startswith("> Trainer{0} train.py(5)train()")
+    assert typed("up 999999999")[0].startswith("> Trainer 0 train.py(5)train()")
     with pytest.raises(CommandError, match="This is the oldest frame"):
         typed("up", "up")
 
@@ -184,7 +184,7 @@ def test_several_commands_in_a_line_end_with_the_first_that_fails() -> None:
         typed("list x ;; p y")
 
 
-@pytest.mark.parametrize(("state", "text"), [("detached", "Trainer{0} is running."), ("gone", "Trainer{0} has ended.")])
+@pytest.mark.parametrize(("state", "text"), [("detached", "Trainer 0 is running."), ("gone", "Trainer 0 has ended.")])
 def test_a_worker_that_raydap_detaches_from_has_not_ended(state: Any, text: str) -> None:
     """Without breakpoints, raydap detaches from a worker when it is continued."""
 

@@ -37,8 +37,8 @@ def test_sentences_are_broken_between_words_in_a_terminal_only() -> None:
 
 def test_the_place_of_a_stop() -> None:
     output, file = printed()
-    output.place("Trainer{1}", "train.py(7)step()", "        loss = [x for x in y]  ")
-    assert file.getvalue() == "> Trainer{1} train.py(7)step()\n-> loss = [x for x in y]\n"
+    output.place("Trainer 1", "train.py(7)step()", "        loss = [x for x in y]  ")
+    assert file.getvalue() == "> Trainer 1 train.py(7)step()\n-> loss = [x for x in y]\n"
     output, file = printed()
     output.place("prepare 4711", "a.py(1)<module>", "")
     assert file.getvalue() == "> prepare 4711 a.py(1)<module>\n-> \n"

@@ -35,12 +35,9 @@ def failed(error: str) -> tuple[StoppedThread, ...]:
 
 def test_names() -> None:
     task = worker("a", label="prepare", task="prepare")
-    actor = worker("b", label="Trainer", actor="Trainer", task="Trainer.step")
-    idle = worker("c", label="Trainer", actor="Trainer", task="")
-    there = place("b", label="Trainer{3}")
+    actor = worker("b", title="Trainer 3", label="Trainer 3 · step", actor="Trainer", task="Trainer.step")
     assert [ProcessRow(task, place("a")).name, ProcessRow(task, None).name] == ["prepare", "prepare"]
-    assert [ProcessRow(actor, there).name, ProcessRow(actor, None).name] == ["Trainer{3}.step", "Trainer"]
-    assert ProcessRow(idle, there).name == "Trainer{3}"
+    assert [ProcessRow(actor, place("b")).name, ProcessRow(actor, None).name] == ["Trainer 3 · step"] * 2
 
 
 def test_how_long_a_state_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +69,7 @@ def test_where_a_worker_is() -> None:
 
 
 def test_for_programs() -> None:
-    told = ProcessRow(worker("a", state="stopped", threads=failed("E")), place("a", rank=3)).as_json()
+    told = ProcessRow(worker("a", state="stopped", threads=failed("E"), rank=3), place("a")).as_json()
     assert (told["key"], told["state"], told["rank"], told["file"], told["line"]) == ("a", "stopped", 3, *PLACE)
     assert told["threads"][0]["error"] == "E"
     nowhere = ProcessRow(worker("a"), None).as_json()
@@ -124,7 +121,7 @@ class Cluster:
 
 
 def test_the_order_is_by_state_job_class_rank_and_process() -> None:
-    trainers = [worker(f"t{rank}", actor="Trainer", label="Trainer", pid=50 - rank) for rank in range(3)]
+    trainers = [worker(f"t{rank}", actor="Trainer", label="Trainer", pid=50 - rank, rank=rank) for rank in range(3)]
     others = [
         worker("stopped", state="stopped", job="02"),
         worker("running", state="running"),
@@ -222,13 +219,13 @@ def test_why_the_list_is_empty() -> None:
 
 
 def test_forked_children_that_wait_in_breakpoint_have_rows_until_the_next_look_from_outside() -> None:
-    cluster = Cluster(worker("a", actor="Loader", label="Loader 4711 · load"), places=[place("a")])
+    cluster = Cluster(worker("a", actor="Loader", title="Loader 2", label="Loader 2 · load"), places=[place("a")])
     where = CodeLocation("step", "/app/train.py", 42)
     # The second parent has just ended.
     cluster.children = [WaitingChild(parent=key, pid=7, location=where, problem="") for key in "ab"]
     for _ in range(2):  # The second look does not include the outside.
         child, parent = cluster.rows()
-        assert (child.state, child.name, child.entry.pid) == ("paused", "child of Loader 4711", 7)
+        assert (child.state, child.name, child.entry.pid) == ("paused", "child of Loader 2", 7)
         assert (child.where, child.as_json()["place"]) == ("at breakpoint() in step (train.py:42)",) * 2
         assert "raydap debug PROGRAM.py" in child.entry.problem
         assert parent.entry.key == "a"

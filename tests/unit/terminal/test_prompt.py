@@ -124,8 +124,8 @@ def made_prompt(made: Debugger, folder: Path) -> Prompt:
 def test_the_prompt_names_the_workers_that_commands_are_for(tmp_path: Path) -> None:
     made = debugger()
     shown = made_prompt(made, tmp_path)
-    made.focus.name = "Trainer{1}"
-    assert shown._message() == [("bold", "(Trainer{1})"), ("", " ")]
+    made.focus.name = "Trainer 1"
+    assert shown._message() == [("bold", "(Trainer 1)"), ("", " ")]
     # A set or a name may contain any characters.
     made.focus.select = "not <b>\x00\x1b&"
     assert shown._message() == [("bold", "(not <b>\ufffd\ufffd&)"), ("", " ")]

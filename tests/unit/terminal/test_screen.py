@@ -29,31 +29,31 @@ def lines(rows: Sequence[Sequence[str | Text]], width: int) -> list[str]:
 
 
 ROWS = [
-    ["stopped", "Trainer{0}.step", "10.0.0.1", "4711", "in step (train.py:42) ValueError: " + "x" * 20],
+    ["stopped", "Trainer 0 · step", "10.0.0.1", "4711", "in step (train.py:42) ValueError: " + "x" * 20],
     ["alive", "Rollout", "10.0.0.12", "5", ""],
 ]
 
 
 def test_what_fits_is_shown_whole() -> None:
     assert lines(ROWS, 200) == [
-        "STATE    WORKER           NODE       PID   WHERE",
-        "stopped  Trainer{0}.step  10.0.0.1   4711  in step (train.py:42) ValueError: xxxxxxxxxxxxxxxxxxxx",
-        "alive    Rollout          10.0.0.12  5",
+        "STATE    WORKER            NODE       PID   WHERE",
+        "stopped  Trainer 0 · step  10.0.0.1   4711  in step (train.py:42) ValueError: xxxxxxxxxxxxxxxxxxxx",
+        "alive    Rollout           10.0.0.12  5",
     ]
 
 
 def test_the_last_column_is_cut_first() -> None:
     shown = lines(ROWS, 70)
-    assert shown[0] == "STATE    WORKER           NODE       PID   WHERE"
-    assert shown[1] == "stopped  Trainer{0}.step  10.0.0.1   4711  in step (train.py:42) Valu…"
+    assert shown[0] == "STATE    WORKER            NODE       PID   WHERE"
+    assert shown[1] == "stopped  Trainer 0 · step  10.0.0.1   4711  in step (train.py:42) Val…"
 
 
 def test_columns_are_left_out_when_it_could_not_be_read() -> None:
     assert lines(ROWS, 60)[:2] == [
-        "STATE    WORKER           PID   WHERE",
-        "stopped  Trainer{0}.step  4711  in step (train.py:42) Value…",
+        "STATE    WORKER            PID   WHERE",
+        "stopped  Trainer 0 · step  4711  in step (train.py:42) Valu…",
     ]
-    assert lines(ROWS, 50)[1] == "stopped  Trainer{0}.step  in step (train.py:42) V…"
+    assert lines(ROWS, 50)[1] == "stopped  Trainer 0 · step  in step (train.py:42) …"
 
 
 def test_a_long_name_is_cut_to_what_can_be_read() -> None:

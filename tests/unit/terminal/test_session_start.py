@@ -66,4 +66,4 @@ def test_a_pdb_that_cannot_be_joined_is_reported_as_a_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert asyncio.run(run(monkeypatch)) == 0
-    assert "*** collect cannot be joined: nothing listens there.\n" in capsys.readouterr().out
+    assert "*** collect 4711 cannot be joined: nothing listens there.\n" in capsys.readouterr().out

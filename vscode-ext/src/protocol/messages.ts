@@ -188,7 +188,7 @@ export interface PlacesArguments {
 export interface WorkerPlace {
   /** The key of the worker. */
   readonly worker: string;
-  /** The worker's name among the workers of its class: `Trainer{3}`. */
+  /** The title of the worker: `Trainer 3`. */
   readonly label: string;
   /** The place as text, for people to read: `blocked in ray.get (train.py:41)`. */
   readonly text: string;
@@ -456,7 +456,7 @@ export interface WaitEdge {
 export interface WaitNode {
   /** The key of the node's worker, `KEY/PID` for a forked child; "" if it has no worker, such as a resource. */
   readonly worker: string;
-  /** The node's name, as in `Trainer{3}.step` or `CPU`. */
+  /** The node's name, as in `Trainer 3 · step` or `CPU`. */
   readonly label: string;
   /** The present activity of the thread or task; `resource` for a used-up resource. */
   readonly state: 'blocked' | 'busy' | 'idle' | 'paused' | 'pending' | 'resource' | 'running' | 'stopped' | 'unknown';
@@ -567,9 +567,11 @@ export interface StoppedThread {
 export interface WorkerEntry {
   /** The worker's name in requests. */
   readonly key: string;
-  /** `label`, ` · ` and `where`: `Trainer.train · 4711 · 10.0.0.7`. */
+  /** `label`, ` · ` and `where`: `Trainer 2 · train · 4711 · 10.0.0.7`. */
   readonly name: string;
-  /** The function or method that the worker executes, or its actor: `Trainer.train`. */
+  /** The name that identifies the worker: `Trainer 2`, or `prepare 4711` for a task. */
+  readonly title: string;
+  /** What the worker runs: `Trainer 2 · train`, `prepare`. */
   readonly label: string;
   /** Its process and its node: `4711 · 10.0.0.7`. */
   readonly where: string;
@@ -601,6 +603,8 @@ export interface WorkerEntry {
   readonly threads: readonly StoppedThread[];
   /** Why raydap could not attach to the worker, or why it has ended; "" if there is no problem. */
   readonly problem: string;
+  /** The rank that an actor's program declares, else the number of the actor in its class. Absent if unknown. */
+  readonly rank?: number;
   /** Seconds until raydap tries to attach again, after an attach that has failed. */
   readonly retry?: number;
 }
@@ -751,7 +755,7 @@ export interface BarriersArguments {
 export interface MissingWorker {
   /** Its key. */
   readonly worker: string;
-  /** A short name: `Trainer{3}`. */
+  /** A short name: `Trainer 3`. */
   readonly label: string;
   /** Its state, as in WorkerEntry. */
   readonly state: 'attaching' | 'held' | 'running' | 'stopped';

@@ -5,7 +5,7 @@ import { escaped } from './rows';
 
 /** The texts for one line. */
 export interface LineLabel {
-  /** Like "Trainer 4711" or "3 workers: RolloutWorker#0, #1, driver train.py 4700". */
+  /** Like "Trainer 2" or "3 workers: Rollout 0, 1, driver train.py". */
   readonly text: string;
   /** Markdown without links or HTML. */
   readonly hover: string;
@@ -23,18 +23,12 @@ export function lineLabel(workers: readonly WorkerEntry[]): LineLabel {
   return { text: count + shortNames(sorted), hover: ['Stopped here:', ...listed, ...more].join('\n\n') };
 }
 
-/** Return the names of the first workers. Successive actors of one class share its name, like "RolloutWorker#0, #1". */
+/** Return the names of the first workers. Successive actors of one class share its name, like "Rollout 0, 1". */
 function shortNames(workers: readonly WorkerEntry[]): string {
   const named = workers.slice(0, MAX_NAMED);
-  const names = named.map((worker, index) => {
-    const name = nameOf(worker);
-    const isSameClass = worker.actor !== '' && worker.actor === named[index - 1]?.actor;
-    return isSameClass && name.startsWith(worker.actor) ? name.slice(worker.actor.length).trimStart() : name;
+  const names = named.map(({ actor, title }, index) => {
+    const isSameClass = actor !== '' && actor === named[index - 1]?.actor;
+    return isSameClass && title.startsWith(`${actor} `) ? title.slice(actor.length + 1) : title;
   });
   return names.join(', ') + (workers.length > MAX_NAMED ? ', …' : '');
-}
-
-/** Return a name that identifies the worker: the beginning of an actor's label, else the label and the process. */
-function nameOf({ actor, label, pid, where, type }: WorkerEntry): string {
-  return actor !== '' && type !== 'child' ? (label.split(' · ')[0] ?? '') : `${label} ${pid === 0 ? where : pid}`;
 }

@@ -3,7 +3,7 @@
 import type { SteppedGroup, SteppedThreads } from '../protocol/messages';
 
 /**
- * Return a message like `1 of 8 threads reached another line: Trainer{3} at train.py:50.`; undefined if all reached one line.
+ * Return a message like `1 of 8 threads reached another line: Trainer 3 at train.py:50.`; undefined if all reached one line.
  */
 export function steppedMessage({ threads, groups = [], running = [] }: SteppedThreads): string | undefined {
   const others = groups.slice(0, -1);

@@ -108,7 +108,7 @@ async function withThread(
   }
   const node = nodeOf(await treeOf(target), threadId);
   if (node !== undefined && !filter.shows(connection, node)) {
-    const text = `The filter hides ${node.worker.label}, so the command did nothing. Show all workers first.`;
+    const text = `The filter hides ${node.worker.title}, so the command did nothing. Show all workers first.`;
     void vscode.window.showInformationMessage(text);
     return;
   }

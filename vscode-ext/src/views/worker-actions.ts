@@ -122,7 +122,7 @@ export async function isConfirmed(verb: string, nodes: readonly WorkerNode[], hi
     nodes.map(({ worker }) => worker),
   );
   const detail = hidden === 0 ? [] : [`${hidden} hidden by the filter are left out.`];
-  const names = nodes.slice(0, MAX_NAMED).map(({ worker }) => worker.label);
+  const names = nodes.slice(0, MAX_NAMED).map(({ worker }) => worker.title);
   const description = [...names, ...(nodes.length > MAX_NAMED ? ['…'] : [])].join(', ');
   const item = { label, description, detail: detail.join('') };
   return (await vscode.window.showQuickPick([item], { title: verb, placeHolder: 'Press Enter to confirm' })) === item;

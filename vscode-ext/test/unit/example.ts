@@ -8,8 +8,9 @@ export function worker(key: string | number, difference: Partial<WorkerEntry> = 
   const pid = Number(key) || 1;
   return {
     key: String(key),
-    name: `Trainer.train · ${pid} · 10.0.0.7`,
-    label: 'Trainer.train',
+    name: `Trainer ${pid} · train · ${pid} · 10.0.0.7`,
+    title: `Trainer ${pid}`,
+    label: `Trainer ${pid} · train`,
     where: `${pid} · 10.0.0.7`,
     state: 'paused',
     age: 0,

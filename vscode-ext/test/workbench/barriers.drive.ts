@@ -51,7 +51,7 @@ step('two workers wait, and the progress says who is missing', async () => {
   await workbench.choose('Debug current file on Ray');
   await view.show();
   await walkers('.codicon-watch').nth(1).waitFor();
-  const missing = /2 of 3 arrived, missing: Walker\{\d\} \(running, meet\.py:1[78]\)/;
+  const missing = /2 of 3 arrived, missing: Walker \d \(running, meet\.py:1[78]\)/;
   await workbench.page.locator('.notification-toast', { hasText: missing }).waitFor();
   await walkers('.codicon-play').waitFor();
   await workbench.screenshots('50-barrier');

@@ -70,7 +70,7 @@ step('the one that is stepped is another branch, and comes first', async () => {
   await workbench.page.keyboard.press('F10');
   await workbench.runCommand('Focus on Stacks View');
   await row(/train \(train\.py:16\).*1 · Trainer/).waitFor();
-  await row(/Trainer\{\d\} missing in train \(train\.py:15\)/).waitFor();
+  await row(/Trainer \d missing in train \(train\.py:15\)/).waitFor();
   // Compare the places of the rows: the page contains them in the order in which they were made.
   const [few, most] = await Promise.all([STEPPED, OTHERS].map(async (text) => (await row(text).boundingBox())?.y ?? 0));
   assert.ok((few ?? 0) < (most ?? 0), `${few} ${most}`);
@@ -102,7 +102,7 @@ step('a branch is stepped and continued', async () => {
   await press(OTHERS, 'Step', row(/train \(train\.py:16\).*3 · Trainer\{0-2\}/));
   await press(STEPPED, 'Compare …', workbench.page.locator('.quick-input-title', { hasText: 'Evaluate in 3 stopped' }));
   await view.answer('Evaluate in 3 stopped threads', 'self.rank');
-  await comparison().getByRole('cell', { name: 'Trainer{2}' }).waitFor();
+  await comparison().getByRole('cell', { name: 'Trainer 2' }).waitFor();
   await press(STEPPED, 'Continue', row(/train \(train\.py:15\).*3 · Trainer\{0-2\}/));
 });
 

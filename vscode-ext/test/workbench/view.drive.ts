@@ -72,7 +72,7 @@ step('one worker alone is attached', async () => {
 step('its whole class is attached, and stops here', async () => {
   await view.press(view.row(/^Trainer$/), 'Attach', () => view.status('Ray: 3 stopped'));
   await view.trainer(STOPPED).nth(2).waitFor();
-  await workbench.lineLabels(/^3 workers: Trainer \d+, \d+, \d+$/);
+  await workbench.lineLabels(/^3 workers: Trainer 0, 1, 2$/);
   await workbench.screenshots('23-all-stopped');
 });
 
@@ -118,7 +118,7 @@ step('one is stepped, and then all at one line', async () => {
     .callStack('thread', /Trainer .*step/s)
     .nth(2)
     .waitFor();
-  await workbench.lineLabels(/^3 workers: Trainer \d+, \d+, \d+$/);
+  await workbench.lineLabels(/^3 workers: Trainer 0, 1, 2$/);
 });
 
 step('values of all stopped workers are compared', async () => {

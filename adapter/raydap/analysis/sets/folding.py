@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from msgspec import UNSET, UnsetType
@@ -15,30 +14,18 @@ _MAX_NAMES = 5
 """The largest number of names in a label."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
-    """A worker that can be a member of a group."""
-
-    entry: WorkerEntry
-    """The worker's entry in the list of workers."""
-    rank: int | None
-    """Its number among the actors of its class, or its own rank; None if it has neither."""
-    is_alone: bool = False
-    """Whether no other actor of its class is known."""
-
-
 class Holder(NamedTuple):
     """The thread or the running worker to which a stack or a value belongs."""
 
     thread: int | None
     """The id of the thread; None for a running worker, whose threads have no ids."""
-    member: Member
+    member: WorkerEntry
     """The running worker, or the worker of the thread."""
 
     @property
     def key(self) -> str:
         """The key of the worker."""
-        return self.member.entry.key
+        return self.member.key
 
 
 class Answer(NamedTuple):
@@ -62,20 +49,25 @@ def running_of(holders: Iterable[Holder]) -> tuple[str, ...] | UnsetType:
     return tuple(holder.key for holder in holders if holder.thread is None) or UNSET
 
 
-def group_name(members: Iterable[Member]) -> str:
-    """Return a short name for workers, such as `Trainer{0-5,7}, prepare (3)`."""
-    ranks: dict[str, set[int]] = {}
-    counts: dict[str, set[str]] = {}
-    for member in members:
-        entry = member.entry
-        if entry.actor and member.rank is not None and not member.is_alone:
-            ranks.setdefault(entry.actor, set()).add(member.rank)
-        else:
-            counts.setdefault(entry.actor or entry.label, set()).add(entry.key)
-    names = [f"{name}{{{_ranges(sorted(numbers))}}}" for name, numbers in ranks.items()]
-    names += [name if len(keys) == 1 else f"{name} ({len(keys)})" for name, keys in counts.items()]
+def group_name(members: Iterable[WorkerEntry]) -> str:
+    """Return a short name for workers, such as `Trainer{0-5,7}, prepare (3)`. One worker has its title: `Trainer 2`."""
+    kinds: dict[tuple[str, bool], dict[str, WorkerEntry]] = {}
+    for entry in members:
+        is_ranked = entry.actor != "" and isinstance(entry.rank, int)
+        kinds.setdefault((entry.actor or entry.label, is_ranked), {})[entry.key] = entry
+    # Workers with ranks come first.
+    ordered = sorted(kinds.items(), key=lambda kind: not kind[0][1])
+    names = [_kind_name(name, list(entries.values())) for (name, _), entries in ordered]
     more = [f"and {len(names) - _MAX_NAMES} more"] if len(names) > _MAX_NAMES else []
     return ", ".join([*names[:_MAX_NAMES], *more])
+
+
+def _kind_name(kind: str, entries: Sequence[WorkerEntry]) -> str:
+    """Return the name of workers of one class of actors, or of one task."""
+    if len(entries) == 1:
+        return entries[0].title
+    ranks = {entry.rank for entry in entries if isinstance(entry.rank, int)}
+    return f"{kind}{{{_ranges(sorted(ranks))}}}" if ranks else f"{kind} ({len(entries)})"
 
 
 def _ranges(numbers: Sequence[int]) -> str:

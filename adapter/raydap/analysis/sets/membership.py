@@ -5,7 +5,9 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from raydap.analysis.sets.set_syntax import AllOf, AnyOf, Not, NumberRanges, Quality, Tree, Word
+from msgspec import UNSET
+
+from raydap.analysis.sets.set_syntax import AllOf, AnyOf, Not, Numbered, NumberRanges, Quality, Tree, Word
 from raydap.protocol.raydap_messages import StoppedThread, WorkerEntry
 
 
@@ -17,8 +19,6 @@ class Candidate:
     """The worker's entry in the list of workers."""
     thread: StoppedThread | None = None
     """The stopped thread as clients see it; None for a worker without one."""
-    rank: int | None = None
-    """Its number among the actors of its class, or its own rank; None if it has neither."""
     place: tuple[str, int] | None = None
     """The path and the line of the user's top frame; None if it is not known."""
 
@@ -33,13 +33,19 @@ def is_in(tree: Tree, candidate: Candidate) -> bool:
         case Not(part):
             return not is_in(part, candidate)
         case NumberRanges(qualifier, ranges):
-            number = candidate.rank if qualifier == "rank" else candidate.entry.pid or None
-            return number is not None and any(first <= number <= last for first, last in ranges)
+            number = candidate.entry.rank if qualifier == "rank" else candidate.entry.pid or UNSET
+            return isinstance(number, int) and any(first <= number <= last for first, last in ranges)
         case Quality("line", patterns):
             return candidate.place is not None and any(_is_at(pattern, *candidate.place) for pattern in patterns)
         case Quality(qualifier, patterns):
             values = _values(qualifier, candidate)
             return any(_is_like(pattern, value) for pattern in patterns for value in values)
+        case Numbered(kind, ranges):
+            entry = candidate.entry
+            number = entry.rank if entry.actor else entry.pid
+            names = (entry.actor, entry.actor_name) if entry.actor else (entry.label, entry.task, entry.type)
+            is_in_range = isinstance(number, int) and any(first <= number <= last for first, last in ranges)
+            return is_in_range and any(_is_like(kind, name) for name in names)
         case Word(text):
             return _is_like(text if _has_wildcards(text) else f"*{text}*", candidate.entry.name)
 
@@ -49,7 +55,7 @@ def _values(qualifier: str, candidate: Candidate) -> tuple[str, ...]:
     entry, thread = candidate.entry, candidate.thread
     match qualifier:
         case "actor":
-            return entry.actor, entry.actor_name, entry.label.partition(" · ")[0] if entry.actor else ""
+            return entry.actor, entry.actor_name, entry.title if entry.actor else ""
         case "task":
             return entry.task, entry.task.rpartition(".")[2], "" if entry.actor else entry.label
         case "node":

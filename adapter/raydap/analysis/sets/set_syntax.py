@@ -3,8 +3,9 @@
 set        = [choice] ["where" python-expression]
 choice     = all {"or" all}
 all        = part {["and"] part}
-part       = "not" part | "(" choice ")" | qualifier ":" values | word
+part       = "not" part | "(" choice ")" | qualifier ":" values | word "{" numbers "}" | word numbers | word
 values     = value {"," value}
+numbers    = number ["-" number] {"," numbers}
 """
 
 import difflib
@@ -76,6 +77,16 @@ class NumberRanges:
 
 
 @dataclass(frozen=True, slots=True)
+class Numbered:
+    """Matches the actors of a class by their ranks, or the workers of a task by their process ids."""
+
+    kind: str
+    """The class or the task, as the user typed it, without quotes."""
+    ranges: tuple[tuple[int, int], ...]
+    """The first and the last number of each range."""
+
+
+@dataclass(frozen=True, slots=True)
 class Not:
     """Matches what `part` does not match."""
 
@@ -99,7 +110,7 @@ class AnyOf:
     """The parts around `or`, or the named sets of a `set:`; at least one."""
 
 
-Tree: TypeAlias = Word | Quality | NumberRanges | Not | AllOf | AnyOf
+Tree: TypeAlias = Word | Quality | NumberRanges | Numbered | Not | AllOf | AnyOf
 
 
 class WorkerSet(NamedTuple):
@@ -135,6 +146,8 @@ class _Token(NamedTuple):
 
 
 _TOKEN = re.compile(r'\s*(?:([()])|((?:"[^"]*"|[^\s()"])+)|(.))', re.DOTALL)
+_NUMBERS_ONLY = re.compile(r"\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*", re.ASCII)
+_BRACES = re.compile(r"([^{}]+)\{([\d,-]+)\}", re.ASCII)
 _SPECIAL = ("(", ")", "and", "or", "not", "where")
 
 
@@ -208,8 +221,22 @@ class _Parser:
             return found
         qualifier, colon, _ = token.text.partition(":")
         if not colon or '"' in qualifier:
-            return Word(token.plain)
+            return self._word(token)
         return self._qualified(token, qualifier)
+
+    def _word(self, token: _Token) -> Tree:
+        """Return the tree of a name: `Trainer`, or with numbers `Trainer{0-5,7}` or `Trainer 2`."""
+        found = _BRACES.fullmatch(token.plain)
+        if found is not None:
+            return Numbered(found[1], self._ranges(token, found[2]))
+        numbers = self._peek()
+        if numbers is not None and _NUMBERS_ONLY.fullmatch(numbers.text):
+            self._next += 1
+            return Numbered(token.plain, self._ranges(numbers, numbers.text))
+        return Word(token.plain)
+
+    def _ranges(self, token: _Token, text: str) -> tuple[tuple[int, int], ...]:
+        return tuple(self._range(token, value) for value in text.split(","))
 
     def _qualified(self, token: _Token, qualifier: str) -> Tree:
         if qualifier not in QUALIFIERS:
@@ -282,6 +309,8 @@ class _Parser:
 def _qualifiers(tree: Tree) -> Iterator[str]:
     if isinstance(tree, (Quality, NumberRanges)):
         yield tree.qualifier
+    elif isinstance(tree, Numbered):
+        yield "rank"
     elif isinstance(tree, Not):
         yield from _qualifiers(tree.part)
     elif isinstance(tree, (AllOf, AnyOf)):

@@ -89,7 +89,7 @@ class StackTree:
         """
         classes: dict[tuple[str, str], set[str]] = {}
         for holder in self._root.holders:
-            entry = holder.member.entry
+            entry = holder.member
             if entry.actor:
                 classes.setdefault((entry.job, entry.actor), set()).add(holder.key)
         return tuple(

@@ -42,7 +42,7 @@ def build(processes: Mapping[WorkerKey, GraphProcess], state: RayState, chosen: 
             _link(thread, process, tasks, bool(state.problem))
     collectives = collective_waits.find(processes.values())
     if chosen is None:
-        drivers = [each for each in processes.values() if each.member.entry.type == "driver"]
+        drivers = [each for each in processes.values() if each.member.type == "driver"]
         roots = _nodes(drivers)
         all_nodes = wait_graph.reachable([*_nodes(processes.values()), *tasks.all()])
         targets = {edge.target for node in all_nodes for edge in node.edges if edge.target is not node}
@@ -85,7 +85,7 @@ def _link(thread: GraphThread, process: GraphProcess, tasks: TaskNodes, is_unkno
         node.ready = count - len(targets)
         node.waits_for(targets, "task", needed=wait.needed if wait.needed < count else 0)
         if not targets and not is_unknown:
-            groups = tasks.of_groups(process.member.entry.job) if wait.puts else []
+            groups = tasks.of_groups(process.member.job) if wait.puts else []
             node.waits_for(groups, "resources", certain=False, needed=1)
             made = "no task makes" if wait.puts == count else "no unfinished task makes"
             node.text += f", for objects that {made}" if count > 1 else f", for an object that {made}"

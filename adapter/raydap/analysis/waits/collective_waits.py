@@ -43,7 +43,7 @@ def find(processes: Iterable[GraphProcess]) -> list[Collective]:
     """
     classes: dict[tuple[str, str], list[GraphProcess]] = {}
     for process in processes:
-        entry = process.member.entry
+        entry = process.member
         if entry.type != "driver":
             classes.setdefault((entry.job, entry.actor or entry.label), []).append(process)
     found: list[Collective] = []

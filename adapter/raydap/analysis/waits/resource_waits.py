@@ -35,10 +35,10 @@ class ResourceWaits:
         for task in state.tasks:
             if task.runs and (task.creates_actor or not task.actor):
                 self._running.setdefault(task.group, []).append(task)
-        self._places = {(each.member.entry.node_id, each.member.entry.pid): each for each in processes.values()}
+        self._places = {(each.member.node_id, each.member.pid): each for each in processes.values()}
         for process in processes.values():
-            if process.member.entry.type == "driver":
-                self._drivers.setdefault(process.member.entry.job, []).extend(process.threads or ())
+            if process.member.type == "driver":
+                self._drivers.setdefault(process.member.job, []).extend(process.threads or ())
 
     def explain(self, node: GraphNode, wanted: Resources, group: str, what: str) -> None:
         """Set the text and the edges of a task or actor that has no place yet: what it lacks, and for what it waits.

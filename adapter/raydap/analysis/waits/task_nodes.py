@@ -69,7 +69,7 @@ class TaskNodes:
 
         For a while, Ray also lists the tasks of drivers that have ended.
         """
-        entries = [each.member.entry for each in self._processes.values()]
+        entries = [each.member for each in self._processes.values()]
         jobs = {entry.job for entry in entries if entry.type == "driver"}
         return self.of(task.id for task in self._tasks.values() if task.job in jobs)
 
@@ -83,7 +83,7 @@ class TaskNodes:
         These are the children of the thread's own tasks, or of the driver's. If an actor runs several methods at once,
         Ray reports the actor as the parent, not the method.
         """
-        entry = process.member.entry
+        entry = process.member
         parents = {task.id for task in thread.tasks} | {
             _CREATION_TASK + task.actor for task in thread.tasks if task.actor
         }

@@ -4,10 +4,10 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from raydap.analysis.ray_state import RayTask
-from raydap.analysis.sets.folding import Member
 from raydap.analysis.thread_stacks import CodeOwner, SampledStack
 from raydap.analysis.waits.wait_graph import GraphNode
 from raydap.presentation.short_text import file_line
+from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.stack_messages import CodeLocation
 from raydap.protocol.types import WorkerKey
 
@@ -49,7 +49,7 @@ class GraphThread:
 class GraphProcess:
     """A worker or driver."""
 
-    member: Member
+    member: WorkerEntry
     """The worker or driver, with its rank."""
     threads: list[GraphThread] | None
     """The threads with code of the user; None if the stacks could not be read."""
@@ -59,7 +59,7 @@ class GraphProcess:
     @property
     def key(self) -> WorkerKey:
         """The key of the worker."""
-        return WorkerKey(self.member.entry.key)
+        return WorkerKey(self.member.key)
 
     def thread(self, ident: int) -> GraphThread | None:
         """Return the thread with this ident, not a coroutine; None if there is none."""
@@ -67,7 +67,7 @@ class GraphProcess:
         return next(found, None) if ident else None
 
 
-def process(member: Member, stacks: Sequence[SampledStack] | None) -> GraphProcess:
+def process(member: WorkerEntry, stacks: Sequence[SampledStack] | None) -> GraphProcess:
     """Return a process with its threads; `stacks` have the client's paths, and are None if they could not be read."""
     if stacks is None:
         return GraphProcess(member, None)
@@ -77,11 +77,11 @@ def process(member: Member, stacks: Sequence[SampledStack] | None) -> GraphProce
     return GraphProcess(member, threads)
 
 
-def _node(member: Member, stack: SampledStack, is_alone: bool, number: int) -> GraphNode:
+def _node(member: WorkerEntry, stack: SampledStack, is_alone: bool, number: int) -> GraphNode:
     # A stack that was read from outside has no ident, so its name and its position identify the thread.
     identity: Hashable = (stack.ident, stack.name) if stack.ident else (number, stack.name)
     frame = next((each for each in stack.frames if each.owner == CodeOwner.USER), None)
-    entry = member.entry
+    entry = member
     is_paused = entry.state == "paused" and stack.activity != "running"
     node = GraphNode(
         key=("thread", entry.key, identity),

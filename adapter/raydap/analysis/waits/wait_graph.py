@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from raydap.analysis.sets.folding import Member
+from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.stack_messages import CodeLocation
 from raydap.protocol.wait_messages import WaitKind, WaitState
 
@@ -45,7 +45,7 @@ class GraphNode:
     """The present activity of the thread or task; `resource` for a used-up resource."""
     text: str
     """Where it is, or why it has not begun, for users."""
-    member: Member | None = None
+    member: WorkerEntry | None = None
     """The worker; None if there is none."""
     location: CodeLocation | None = None
     """The innermost frame with code of the user; None if there is none."""

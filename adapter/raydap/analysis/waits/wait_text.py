@@ -34,7 +34,7 @@ _WORDS: dict[tuple[str, bool], str] = {
 
 
 def name(nodes: Sequence[GraphNode]) -> str:
-    """Return the name of nodes that are alike, such as `Trainer{0-2}.step` or `prepare (3)`."""
+    """Return the name of nodes that are alike, such as `Trainer{0-2} · step` or `prepare (3)`."""
     return one_line(_name(nodes))
 
 
@@ -43,14 +43,14 @@ def _name(nodes: Sequence[GraphNode]) -> str:
     members = [node.member for node in nodes if node.member is not None]
     if not members:
         return first.label if len(nodes) == 1 else f"{first.label} ({len(nodes)})"
-    entry = members[0].entry
+    entry = members[0]
     if first.label.startswith("thread "):
-        return f"{folding.group_name(members)} {first.label}"
+        return f"{folding.group_name(members)} · {first.label}"
     if entry.type == "driver" or not first.label:
         return folding.group_name(members)
     method = first.label.rpartition(".")[2]
     if entry.actor:
-        return f"{folding.group_name(members)}.{method}"
+        return f"{folding.group_name(members)} · {method}"
     # Ray reports the name of a task before the label of its worker.
     return first.label if len(nodes) == 1 else f"{first.label} ({len(nodes)})"
 
@@ -66,9 +66,13 @@ def of_deadlock(group: Collection[GraphNode], path: Sequence[Edge]) -> str:
     lines.append(f"  -> {_words(path[-1])}{name([start])}")
     more = [node for node in group if node not in {edge.target for edge in path}]
     if more:
-        names = [name(alike) for alike in _alike(more, {node: (name([node]).partition("{")[0], "") for node in more})]
+        names = [name(alike) for alike in _alike(more, {node: _kind(node) for node in more})]
         lines.append(f"  {len(more)} more are in it: {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}")
     return "\n".join(lines)
+
+
+def _kind(node: GraphNode) -> tuple[str, str]:
+    return "" if node.member is None else node.member.actor, node.label
 
 
 def of_collective(found: Collective) -> str:
@@ -98,7 +102,7 @@ def of_graph(graph: Graph, deadlocks: Sequence[tuple[bool, str]], problem: str, 
     notes = [f"{graph.idle} idle"] * (graph.idle > 0) + [f"{unread} could not be read"] * (unread > 0)
     if notes:
         lines.append(", ".join(notes))
-    entries = [node.member.entry for node in graph.nodes if node.member is not None]
+    entries = [node.member for node in graph.nodes if node.member is not None]
     lines += dict.fromkeys(one_line(entry.problem) for entry in entries if entry.type == "child" and entry.problem)
     if problem:
         lines.append(one_line(f"Ray's list of waiting tasks is not available: {problem}"))
@@ -153,9 +157,12 @@ class _Tree:
 
 def _head(nodes: Sequence[GraphNode]) -> str:
     where = ""
-    entry = None if nodes[0].member is None else nodes[0].member.entry
+    entry = None if nodes[0].member is None else nodes[0].member
     if len(nodes) == 1 and entry is not None and entry.pid:
-        where = f" (pid {entry.pid} on {entry.node})" if entry.node else f" (pid {entry.pid})"
+        # The title of a task's worker contains the process id.
+        process = "" if str(entry.pid) in name(nodes).split() else f"pid {entry.pid}"
+        node = f"on {entry.node}" if entry.node else ""
+        where = f" ({' '.join(part for part in (process, node) if part)})" if process or node else ""
     return f"{name(nodes)}{where}: {one_line(nodes[0].text)}"
 
 
@@ -166,7 +173,7 @@ def _words(edge: Edge) -> str:
 
 
 def _is_driver(node: GraphNode) -> bool:
-    return node.member is not None and node.member.entry.type == "driver"
+    return node.member is not None and node.member.type == "driver"
 
 
 def _alike(nodes: Iterable[GraphNode], by: dict[GraphNode, tuple[str, str]]) -> list[list[GraphNode]]:
@@ -198,6 +205,6 @@ def _colours(nodes: Sequence[GraphNode]) -> dict[GraphNode, int]:
 
 
 def _look(node: GraphNode) -> tuple[str, ...]:
-    entry = None if node.member is None else node.member.entry
+    entry = None if node.member is None else node.member
     whose = "" if entry is None else f"{entry.job} {entry.actor or entry.label}"
     return whose, node.label, node.state, node.text, "" if entry is None else entry.type

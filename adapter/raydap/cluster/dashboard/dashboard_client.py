@@ -5,7 +5,15 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from raydap.cluster.dashboard.ray_facts import Row, facts_by_worker, milliseconds
+from raydap.cluster.dashboard.actor_numbers import ActorNumbers
+from raydap.cluster.dashboard.ray_facts import (
+    Row,
+    by_start,
+    created_actors,
+    facts_by_worker,
+    milliseconds,
+    work_by_worker,
+)
 from raydap.cluster.dashboard.rest import MAX_ANSWER, AnswerTooLong, Params, Rest, not_a_dashboard
 from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.errors import Code, Problem, ProblemError
@@ -106,6 +114,9 @@ class Dashboard:
         self._on_jobs = on_jobs
         self._on_cut = on_cut
         self._jobs_too_long = False
+        self._numbers = ActorNumbers()
+        self._has_order = True
+        """Whether the dashboard can list actors in the order of their creation."""
         self._nodes: dict[str, str] = {}
         self._nodes_asked: tuple[float, set[Any]] = (float("-inf"), set())
 
@@ -169,9 +180,27 @@ class Dashboard:
         }
 
     async def ray_facts(self, workers: Iterable[ProcessInfo]) -> dict[WorkerKey, RayFacts]:
-        """Return the labels of these workers, as labels.label makes them."""
+        """Return the facts about these workers."""
+        wanted = tuple(workers)
         tasks = await self._rows("tasks", _RUNNING, _SOME_TASKS)
-        return facts_by_worker(workers, tasks, await self.actors(), await self.jobs())
+        actors = await self.actors()
+        work = work_by_worker(wanted, tasks, actors)
+        if not self._numbers.knows(each.actor_id for each in work.values() if each.actor_id):
+            await self._number_actors(actors)
+        return facts_by_worker(wanted, work, await self.jobs(), self._numbers)
+
+    async def _number_actors(self, actors: list[Row]) -> None:
+        """Assign numbers to the actors that are new. `actors` is Ray's list, which is in no order."""
+        created = None
+        if self._has_order:
+            # The dashboard caches its answer for some seconds. Old versions do not know `nocache`.
+            fresh = [("nocache", "1"), ("at", str(time.time_ns()))]
+            try:
+                created = created_actors(await self.rest.get("/logical/actors", fresh))
+            except ProblemError:
+                created = None  # The actors get numbers anyway, and the next lookup does not ask in vain.
+            self._has_order = created is not None
+        self._numbers.take([*(created or ()), *by_start(actors)])
 
     async def actors(self) -> list[Row]:
         """Return the rows of all actors that are not dead (ray/util/state/common.py, ActorState)."""

@@ -5,8 +5,9 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
+from raydap.cluster.dashboard.actor_numbers import ActorNumbers, CreatedActor
 from raydap.core.process_info import ListedActor, ProcessInfo, RayFacts
 from raydap.presentation.short_text import in_one_line
 from raydap.protocol.types import WorkerKey
@@ -14,16 +15,31 @@ from raydap.protocol.types import WorkerKey
 Row = Mapping[str, Any]
 
 _JOB_DIGITS = 8
-_LONGEST_TITLE = 40
+_LONGEST_NAME = 40
 
 
-def facts_by_worker(
-    workers: Iterable[ProcessInfo], tasks: Iterable[Row], actors: Iterable[Row], jobs: Iterable[Row]
-) -> dict[WorkerKey, RayFacts]:
-    """Return facts for each worker of Ray.
+class Work(NamedTuple):
+    """What a worker runs, as rows of Ray's lists."""
 
-    A field is empty where the lists contain nothing. The list of tasks lags about one second. `tasks` are the running
-    ones (ray/util/state/common.py, TaskState), `actors` are rows of ActorState, and `jobs` of JobDetails.
+    tasks: list[Row]
+    """Its running tasks."""
+    actor: Row | None
+    """Its actor; None for a worker that runs plain tasks, and for an actor that is not listed."""
+
+    @property
+    def actor_id(self) -> str:
+        """Ray's hex id of the actor; "" if the worker runs none."""
+        ids = [task["actor_id"] for task in self.tasks if task.get("actor_id")]
+        return str((self.actor or {}).get("actor_id") or next(iter(ids), ""))
+
+
+def work_by_worker(
+    workers: Iterable[ProcessInfo], tasks: Iterable[Row], actors: Iterable[Row]
+) -> dict[WorkerKey, Work]:
+    """Return what each worker of Ray runs; nothing for drivers.
+
+    The list of tasks lags about one second. `tasks` are the running ones (ray/util/state/common.py, TaskState), and
+    `actors` are rows of ActorState.
     """
     running: dict[str, list[Row]] = {}
     for task in tasks:
@@ -31,15 +47,9 @@ def facts_by_worker(
     by_id = {actor.get("actor_id"): actor for actor in actors}
     # The list of actors has no worker ids, so the process identifies an actor without a running task.
     by_process = {(actor.get("node_id"), actor.get("pid")): actor for actor in by_id.values()}
-    by_job = {str(job.get("job_id")): job for job in jobs}
-    facts = {}
+    found = {}
     for worker in workers:
-        if worker.worker_type == "DRIVER":
-            # A driver's worker id is its job id, filled up with the digit f (ray/src/ray/common/id.cc,
-            # ComputeDriverIdFromJob). A driver with an agent has called raydap before Ray gave it an id.
-            job = _job_of_process(worker.pid, by_job) if worker.agent else worker.key[:_JOB_DIGITS]
-            facts[worker.key] = _driver(job, by_job.get(job, {}))
-        elif worker.worker_type == "WORKER":
+        if worker.worker_type == "WORKER":
             mine = running.get(worker.key, [])
             actor_ids = [task["actor_id"] for task in mine if task.get("actor_id")]
             if actor_ids:
@@ -49,8 +59,60 @@ def facts_by_worker(
                 # `__init__`.
                 actor = by_process.get((worker.node_id, worker.pid)) or by_process.get((None, worker.pid))
                 mine = mine or [task for task in running.get("None", []) if _makes(task, actor)]
-            facts[worker.key] = _worker(mine, actor, by_job)
+            found[worker.key] = Work(mine, actor)
+    return found
+
+
+def facts_by_worker(
+    workers: Iterable[ProcessInfo], work: Mapping[WorkerKey, Work], jobs: Iterable[Row], numbers: ActorNumbers
+) -> dict[WorkerKey, RayFacts]:
+    """Return facts for each worker and driver of Ray. A field is empty where the lists contain nothing.
+
+    `work` is the result of `work_by_worker`, and `jobs` are rows of JobDetails.
+    """
+    by_job = {str(job.get("job_id")): job for job in jobs}
+    facts = {}
+    for worker in workers:
+        if worker.worker_type == "DRIVER":
+            # A driver's worker id is its job id, filled up with the digit f (ray/src/ray/common/id.cc,
+            # ComputeDriverIdFromJob). A driver with an agent has called raydap before Ray gave it an id.
+            job = _job_of_process(worker.pid, by_job) if worker.agent else worker.key[:_JOB_DIGITS]
+            facts[worker.key] = _driver(job, by_job.get(job, {}))
+        elif worker.key in work:
+            facts[worker.key] = _worker(work[worker.key], by_job, numbers)
     return facts
+
+
+def created_actors(answer: object) -> list[CreatedActor] | None:
+    """Return the actors in the dashboard's answer to /logical/actors; None if the answer has another form.
+
+    The answer also contains actors that have ended. It is in the order of creation: the dashboard adds an actor at the
+    end when the GCS reports its registration, and a later change keeps its place (ray/dashboard/modules/node/
+    node_head.py, _process_updated_actor_table). Only a dashboard that was restarted has forgotten the order.
+    """
+    data = answer.get("data") if isinstance(answer, dict) else None
+    rows = data.get("actors") if isinstance(data, dict) else None
+    if not isinstance(rows, dict):
+        return None
+    return [
+        CreatedActor(str(actor_id), str(row.get("jobId") or ""), _last_part(row.get("className")))
+        for actor_id, row in rows.items()
+        if isinstance(row, dict)
+    ]
+
+
+def by_start(actors: Iterable[Row]) -> list[CreatedActor]:
+    """Return the actors of Ray's list (ActorState) in the order in which they have started, or have their pids."""
+
+    def order(row: Row) -> tuple[float, int, str]:
+        pid = row.get("pid")
+        began = milliseconds(row.get("start_time_ms")) or float("inf")
+        return began, pid if isinstance(pid, int) else 0, str(row.get("actor_id"))
+
+    return [
+        CreatedActor(str(row.get("actor_id")), str(row.get("job_id") or ""), _class_name(row))
+        for row in sorted(actors, key=order)
+    ]
 
 
 def listed_actor(row: Row) -> ListedActor:
@@ -66,7 +128,11 @@ def listed_actor(row: Row) -> ListedActor:
 
 
 def _class_name(actor: Row) -> str:
-    return str(actor.get("class_name") or "").rpartition(".")[2]
+    return _last_part(actor.get("class_name"))
+
+
+def _last_part(name: object) -> str:
+    return str(name or "").rpartition(".")[2]
 
 
 def _makes(task: Row, actor: Row | None) -> bool:
@@ -92,17 +158,20 @@ def _driver(job: str, details: Row) -> RayFacts:
     )
 
 
-def _worker(tasks: list[Row], actor: Row | None, by_job: Mapping[Any, Row]) -> RayFacts:
+def _worker(work: Work, by_job: Mapping[Any, Row], numbers: ActorNumbers) -> RayFacts:
+    tasks, actor = work
     newest = max(tasks, key=lambda task: task.get("start_time_ms") or 0, default=None)
     job = str((newest or actor or {}).get("job_id") or "")
     submission = str(by_job.get(job, {}).get("submission_id") or "")
     started = _seconds((newest or {}).get("start_time_ms"))
     if newest is not None and not newest.get("actor_id"):
-        title = _given_name(newest)
-        return RayFacts(task=_last(newest, 1), job=job, submission=submission, title=title, started=started)
+        given = _given_name(newest)
+        return RayFacts(task=_last(newest, 1), job=job, submission=submission, given_name=given, started=started)
     kind = _last(newest, 2).rpartition(".")[0] if newest is not None else ""
     kind = kind or _class_name(actor or {})
     methods = {_last(task, 2) for task in tasks}
+    number, created = numbers.of(work.actor_id)
+    rank = _declared_rank(actor or {})
     return RayFacts(
         # Async and threaded actors run several methods at once, so naming one of them would be a guess.
         task=methods.pop() if len(methods) == 1 else kind,
@@ -110,8 +179,10 @@ def _worker(tasks: list[Row], actor: Row | None, by_job: Mapping[Any, Row]) -> R
         actor_name=str((actor or {}).get("name") or ""),
         job=job,
         submission=submission,
-        title="" if actor is None else _title(actor, kind),
+        given_name="" if actor is None else _actor_name(actor),
         started=started,
+        rank=number if rank is None else rank,
+        created=created,
     )
 
 
@@ -131,23 +202,25 @@ def _given_name(task: Row) -> str:
     Ray repeats the name of the function.
     """
     name = str(task.get("name") or "")
-    return "" if name == task.get("func_or_class_name") else in_one_line(name, _LONGEST_TITLE)
+    return "" if name == task.get("func_or_class_name") else in_one_line(name, _LONGEST_NAME)
 
 
-def _title(actor: Row, kind: str) -> str:
-    """Return what distinguishes an actor in its class: its registered name, its own `__repr__`, or its rank.
+def _actor_name(actor: Row) -> str:
+    """Return the name that an actor was registered with, else its own `__repr__`; "" without both.
 
-    Ray stores the repr if the class defines one (ray/util/state/common.py, ActorState.repr_name). The rank is RANK in
-    the env_vars of the actor's runtime_env, which torch.distributed reads, too.
+    Ray stores the repr if the class defines one (ray/util/state/common.py, ActorState.repr_name).
     """
-    given = in_one_line(str(actor.get("name") or actor.get("repr_name") or ""), _LONGEST_TITLE)
-    if given:
-        return given
+    return in_one_line(str(actor.get("name") or actor.get("repr_name") or ""), _LONGEST_NAME)
+
+
+def _declared_rank(actor: Row) -> int | None:
+    """Return RANK in the env_vars of the actor's runtime_env, which torch.distributed reads, too; None without it."""
     try:
         rank = json.loads(str(actor.get("serialized_runtime_env") or "{}"))["env_vars"]["RANK"]
     except (ValueError, RecursionError, KeyError, TypeError):
-        return ""
-    return f"{kind}#{rank}" if str(rank).isdecimal() else ""
+        return None
+    text = str(rank)
+    return int(text) if text.isascii() and text[:9].isdecimal() and len(text) < 10 else None
 
 
 def _last(task: Row, parts: int) -> str:

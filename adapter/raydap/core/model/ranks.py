@@ -1,69 +1,49 @@
-"""The ranks of the actors of a class."""
+"""The ranks of workers, and which classes of actors are numbered."""
 
-import heapq
-import re
-from collections.abc import Iterable
-
-from raydap.presentation.numbers import natural_order
-from raydap.protocol.raydap_messages import WorkerEntry
-
-_OWN = re.compile(r"#(\d{1,9})$")
+from raydap.core.process_info import RayFacts
+from raydap.protocol.types import WorkerKey
 
 
 class Ranks:
-    """The ranks of actors: an actor's own rank if it is known, else its place among the actors of its class.
+    """The ranks that workers report, and the classes of which a job has created several actors.
 
-    An actor keeps its place while it lives. A later actor, such as a restarted one, gets the lowest free place.
+    Only the actors of such a class have their rank in their name: the only actor of a class is called by the class.
     """
 
     ASK_PAUSE_S = 10.0
     """Seconds until a worker without a rank is asked again: it may get one later."""
 
     def __init__(self) -> None:
-        self.own: dict[str, int] = {}
+        self.own: dict[WorkerKey, int] = {}
         """The ranks that workers report (RANK, torch.distributed), by the workers' keys."""
-        self._asked: dict[str, float] = {}
-        self._order: dict[tuple[str, str], dict[str, int]] = {}
-        """The places of actors, by job and class."""
-        self._free: dict[tuple[str, str], list[int]] = {}
-        """Heaps of the places of actors that have ended, by job and class."""
-        self._classes: dict[str, tuple[str, str]] = {}
+        self._asked: dict[WorkerKey, float] = {}
+        self._numbered: set[tuple[str, str]] = set()
+        """The classes with several actors, by job and class."""
 
-    def may_ask(self, key: str, now: float) -> bool:
+    def may_ask(self, key: WorkerKey, now: float) -> bool:
         """Return whether to ask a worker for its rank now. If so, the worker counts as asked."""
         if key in self.own or now < self._asked.get(key, float("-inf")) + self.ASK_PAUSE_S:
             return False
         self._asked[key] = now
         return True
 
-    def count(self, entries: Iterable[WorkerEntry]) -> None:
-        """Assign places to actors that have none. New actors are ordered by name, node and pid."""
-        for entry in sorted(entries, key=_order):
-            if entry.actor and entry.type != "child":
-                of = (entry.job, entry.actor)
-                order, free = self._order.setdefault(of, {}), self._free.setdefault(of, [])
-                if entry.key not in order:
-                    order[entry.key] = heapq.heappop(free) if free else len(order)
-                    self._classes[entry.key] = of
+    def number_class(self, facts: RayFacts) -> bool:
+        """Return whether these facts are the first that show that a class has several actors."""
+        kind = facts.job, facts.actor
+        if not facts.actor or kind in self._numbered or (facts.created < 2 and not facts.rank):
+            return False
+        self._numbered.add(kind)
+        return True
 
-    def forget(self, key: str) -> None:
-        """Free the place of a worker that has ended."""
+    def forget(self, key: WorkerKey) -> None:
+        """Forget a worker that has ended."""
         self.own.pop(key, None)
         self._asked.pop(key, None)
-        of = self._classes.pop(key, None)
-        if of is not None:
-            heapq.heappush(self._free[of], self._order[of].pop(key))
 
-    def of(self, entry: WorkerEntry) -> int | None:
-        """Return the rank of a worker; None if it is no actor and has no rank of its own."""
-        if entry.key in self.own:
-            return self.own[entry.key]
-        # The label ends with RANK if the actor's env_vars contain it (cluster/dashboard/ray_facts.py).
-        found = _OWN.search(entry.label.partition(" · ")[0]) if entry.actor else None
-        if found is not None:
-            return int(found[1])
-        return self._order.get((entry.job, entry.actor), {}).get(entry.key)
+    def of(self, key: WorkerKey, facts: RayFacts) -> int | None:
+        """Return the rank of a worker: the one that it reports, else the one in its facts; None without both."""
+        return self.own.get(key, facts.rank)
 
-
-def _order(entry: WorkerEntry) -> tuple[list[tuple[bool, int, str]], str, int]:
-    return natural_order(entry.actor_name), entry.node, entry.pid
+    def is_numbered(self, facts: RayFacts) -> bool:
+        """Return whether the names of a class's actors contain their ranks."""
+        return (facts.job, facts.actor) in self._numbered or facts.created > 1 or bool(facts.rank)

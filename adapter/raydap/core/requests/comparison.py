@@ -84,5 +84,5 @@ def _summary(state: State, holder: Holder, reply: Reply) -> Summary:
     try:
         return _READER.decode(calls.read_summary(reply.get("result")))
     except (calls.ResultError, msgspec.DecodeError) as error:
-        state.log("warning", f"cannot decode the value that {holder.member.entry.name} has sent: {error}")
+        state.log("warning", f"cannot decode the value that {holder.member.name} has sent: {error}")
         return Summary(error="The worker's answer cannot be decoded; see the log.")

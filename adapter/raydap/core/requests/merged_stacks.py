@@ -6,7 +6,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import UNSET
 
-from raydap.analysis.sets.folding import Holder, Member
+from raydap.analysis.sets.folding import Holder
 from raydap.analysis.sets.stack_tree import Place, StackTree
 from raydap.core.flows import Flow
 from raydap.core.model.client import Request
@@ -20,6 +20,7 @@ from raydap.core.workers.replies import load_body, query
 from raydap.errors import Code, Problem, ProblemError
 from raydap.inworker import calls
 from raydap.presentation import stack_pictures
+from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.stack_messages import MergedStacks, StackNode, StacksArguments, StackVariable, WorkerStack
 from raydap.protocol.types import Handle, WorkerKey
 
@@ -84,7 +85,7 @@ def stacks(state: State, request: Request, arguments: StacksArguments) -> Flow[M
     )
 
 
-def _add_running(tree: StackTree, stack: WorkerStack, member: Member) -> None:
+def _add_running(tree: StackTree, stack: WorkerStack, member: WorkerEntry) -> None:
     """Add the threads of a running worker that execute the user's code, or its coroutines if there are none.
 
     A worker without both counts in the root only.

@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping
 from functools import partial
 
 from raydap.analysis.sets import folding
-from raydap.analysis.sets.folding import Member
 from raydap.core.flows import Flow
 from raydap.core.model.client import Client, Request
 from raydap.core.model.pending import WorkerRefusedError
@@ -24,6 +23,7 @@ from raydap.protocol.raydap_messages import (
     SteppedGroup,
     SteppedThreads,
     StepThreadsArguments,
+    WorkerEntry,
 )
 from raydap.protocol.stack_messages import CodeLocation
 from raydap.protocol.types import Handle
@@ -114,7 +114,7 @@ def _at(
 
 
 def _arrived(
-    state: State, request: Request, threads: list[WorkerThread], members: Mapping[str, Member]
+    state: State, request: Request, threads: list[WorkerThread], members: Mapping[str, WorkerEntry]
 ) -> Flow[tuple[SteppedGroup, ...]]:
     """Group stopped threads by the line of the user's top frame, the largest group last."""
     frames = yield from state.parts.gather({thread: top_frames.of(thread) for thread in threads}, request.client)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from raydap.analysis.sets.folding import Member
 from raydap.analysis.sets.membership import Candidate, is_in
 from raydap.analysis.sets.set_syntax import WorkerSet, parse
 from raydap.core.flows import Flow
@@ -11,7 +10,7 @@ from raydap.core.model.state import State
 from raydap.core.model.worker import ThreadState, Worker, WorkerThread
 from raydap.core.requests import top_frames
 from raydap.core.requests.execution import thread_of
-from raydap.core.workers import running_evaluation, worker_entries
+from raydap.core.workers import running_evaluation, selection, worker_entries
 from raydap.core.workers.replies import load_body, query
 from raydap.errors import Code, Problem, ProblemError
 from raydap.inworker import calls
@@ -85,7 +84,7 @@ def resolve_targets(
     select: str | None,
     running: bool,
     outside: bool = False,
-) -> Flow[tuple[list[WorkerThread], list[WorkerKey], dict[str, Member]]]:
+) -> Flow[tuple[list[WorkerThread], list[WorkerKey], dict[str, WorkerEntry]]]:
     """Return the stopped threads that a request names, the keys of workers that run, and all workers as group members.
 
     Workers that run are included only with `running` or `outside`, as in `readable`. The members are those of now, so
@@ -197,13 +196,15 @@ def _chosen(
     places = (yield from _places(state, client, pairs)) if wanted.asks_for("line") else {}
     if wanted.asks_for("rank"):
         yield from _ask_ranks(state, client, [entry for entry, _ in pairs])
+        entries = worker_entries.members(state)
+        pairs = [(entries.get(entry.key, entry), thread) for entry, thread in pairs]
     found: list[tuple[WorkerEntry, WorkerThread | None]] = []
 
     def decide(pair: tuple[WorkerEntry, WorkerThread | None]) -> None:
         entry, thread = pair
         shown = next((each for each in entry.threads if thread is not None and each.thread_id == thread.handle), None)
         place = None if thread is None else places.get(thread.handle)
-        if is_in(wanted.tree, Candidate(entry, shown, state.run.ranks.of(entry), place)):
+        if is_in(wanted.tree, Candidate(entry, shown, place)):
             found.append(pair)
 
     yield from state.parts.for_each(pairs, decide, client)
@@ -231,7 +232,6 @@ def _places(
 def _ask_ranks(state: State, client: Client, entries: list[WorkerEntry]) -> Flow[None]:
     """Request from attached workers the ranks that their program has given them."""
     ranks = state.run.ranks
-    ranks.count(entries)
     workers = [state.workers.get(WorkerKey(entry.key)) for entry in entries]
     asked = {
         worker.key: _own_rank(worker)
@@ -241,6 +241,7 @@ def _ask_ranks(state: State, client: Client, entries: list[WorkerEntry]) -> Flow
     for key, rank in (yield from state.parts.gather(asked, client)).items():
         if isinstance(rank, int):
             ranks.own[key] = rank
+            selection.renamed(state, key)
 
 
 def _own_rank(worker: Worker) -> Flow[int | None]:

@@ -3,7 +3,6 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from raydap.analysis.ray_state import RayState
-from raydap.analysis.sets.folding import Member
 from raydap.analysis.thread_stacks import SampledStack
 from raydap.analysis.waits import building, thread_nodes, wait_graph, wait_text
 from raydap.analysis.waits.building import Graph
@@ -18,6 +17,7 @@ from raydap.core.requests import selecting
 from raydap.core.workers import forked_waits, worker_entries, worker_stack
 from raydap.errors import Code, Problem, ProblemError
 from raydap.presentation.safe_text import one_line
+from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.types import WorkerKey
 from raydap.protocol.wait_messages import CollectiveWait, Deadlock, WaitEdge, WaitGraph, WaitNode, WaitsArguments
 
@@ -86,9 +86,9 @@ def _look(
         state.log("info", f"the waits of {key} cannot be read: {found[key]}")
     processes = _processes(members, found)
     for child in children:
-        entry = forked_waits.entry(members[child.parent].entry, child.pid)
+        entry = forked_waits.entry(members[child.parent], child.pid)
         key = WorkerKey(entry.key)
-        processes[key] = thread_nodes.process(Member(entry, None), child.threads)
+        processes[key] = thread_nodes.process(entry, child.threads)
         chosen = None if chosen is None else [*chosen, key]
     graph = building.build(processes, ray_state, chosen)
     return graph, unread, ray_state.problem
@@ -112,7 +112,7 @@ def state_listed(state: State, event: RayStateListed) -> None:
 
 
 def _processes(
-    members: Mapping[str, Member], found: Mapping[WorkerKey, tuple[SampledStack, ...] | ProblemError]
+    members: Mapping[str, WorkerEntry], found: Mapping[WorkerKey, tuple[SampledStack, ...] | ProblemError]
 ) -> dict[WorkerKey, thread_nodes.GraphProcess]:
     """Return the threads of each worker. A worker whose stacks were not requested has none: Ray reports it as idle."""
     processes = {}
@@ -151,7 +151,7 @@ def _answer(graph: Graph, unread: Iterable[WorkerKey], problem: str) -> WaitGrap
 
 def _node(node: GraphNode, numbers: Mapping[GraphNode, int], is_stuck: bool) -> WaitNode:
     return WaitNode(
-        worker="" if node.member is None else node.member.entry.key,
+        worker="" if node.member is None else node.member.key,
         label=wait_text.name([node]),
         state=node.state,
         text=one_line(node.text),

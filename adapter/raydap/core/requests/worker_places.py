@@ -3,7 +3,6 @@
 import msgspec
 from msgspec import UNSET
 
-from raydap.analysis.sets.folding import Member, group_name
 from raydap.core.flows import Flow, gather, start
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
@@ -15,6 +14,7 @@ from raydap.core.workers import forked_waits, worker_entries, worker_stack
 from raydap.core.workers.forked_waits import ForkedChild
 from raydap.errors import ProblemError
 from raydap.presentation.short_text import function_line
+from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.stack_messages import CodeLocation, Places, PlacesArguments, ThreadStack, WaitingChild, WorkerPlace
 from raydap.protocol.types import WorkerKey
 
@@ -56,7 +56,7 @@ def _waiting_child(child: ForkedChild) -> WaitingChild:
     return WaitingChild(parent=child.parent, pid=child.pid, location=where, problem=forked_waits.WHAT_TO_DO)
 
 
-def _of_stopped(threads: list[WorkerThread], member: Member) -> Flow[list[WorkerPlace]]:
+def _of_stopped(threads: list[WorkerThread], member: WorkerEntry) -> Flow[list[WorkerPlace]]:
     frames = yield from gather({thread: top_frames.of(thread) for thread in threads if thread.snapshot is None})
     found = []
     for thread in threads:
@@ -75,7 +75,7 @@ def _of_stopped(threads: list[WorkerThread], member: Member) -> Flow[list[Worker
     return found
 
 
-def _of_running(state: State, key: WorkerKey, member: Member) -> Flow[list[WorkerPlace]]:
+def _of_running(state: State, key: WorkerKey, member: WorkerEntry) -> Flow[list[WorkerPlace]]:
     """Return a place for each thread that executes the user's code, else for each coroutine, else the place `idle`."""
     stack = yield from worker_stack.of_worker(state, key)
     users = [thread for thread in stack.threads if thread.is_users]
@@ -88,12 +88,14 @@ def _in_thread(thread: ThreadStack) -> CodeLocation | None:
     return None if frame is None else CodeLocation(name=frame.name, path=frame.path, line=frame.line)
 
 
-def _place(member: Member, text: str, where: CodeLocation | None, thread: WorkerThread | None = None) -> WorkerPlace:
+def _place(
+    member: WorkerEntry, text: str, where: CodeLocation | None, thread: WorkerThread | None = None
+) -> WorkerPlace:
     return WorkerPlace(
-        worker=member.entry.key,
-        label=group_name([member]),
+        worker=member.key,
+        label=member.title,
         text=text,
         location=where,
         thread=UNSET if thread is None else thread.handle,
-        rank=member.rank if member.entry.actor and member.rank is not None else UNSET,
+        rank=member.rank,
     )

@@ -1,5 +1,8 @@
 """The names of workers and threads that users read."""
 
+from typing import NamedTuple
+
+from raydap.core.model.ranks import Ranks
 from raydap.core.model.worker import Worker, WorkerThread
 from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.presentation.short_text import shortened
@@ -15,6 +18,15 @@ _STOPS: dict[object, str] = {"breakpoint": "break", "function breakpoint": "brea
 
 _MAX_STOP = 10
 """Characters. In the narrowest side bar of VS Code, about as many are left for the name of a worker."""
+
+
+class WorkerName(NamedTuple):
+    """The name of a worker, in two lengths (docs/glossary.md)."""
+
+    title: str
+    """The name that identifies the worker: `Trainer 2`, or with its process id `prepare 4711`."""
+    label: str
+    """What the worker runs: `Trainer 2 · step`, `prepare`."""
 
 
 def thread(thread: WorkerThread) -> messages.Thread:
@@ -37,53 +49,63 @@ def stop(reason: object, text: object) -> str:
 
 def worker(worker: Worker) -> str:
     """Return a worker's whole name: what it runs, and where."""
-    return f"{label(worker)} · {where(worker.row, worker.facts)}"
+    return f"{label(worker)} · {where(worker.row)}"
 
 
-def output_label(worker: Worker) -> str:
-    """Return the prefix of a worker's output, which is as short as possible but identifies the worker."""
-    first = label(worker).partition(" · ")[0]
-    number = str(worker.row.pid or worker.row.host)
-    return first if first.endswith(f" {number}") else f"{first} {number}"
+def title(worker: Worker) -> str:
+    """Return the name that identifies a worker."""
+    return of_worker(worker).title
 
 
 def label(worker: Worker) -> str:
     """Return what a worker runs."""
+    return of_worker(worker).label
+
+
+def of_worker(worker: Worker) -> WorkerName:
+    """Return the name of an attached worker."""
+    ranks = worker.run.ranks
     if worker.parent is not None:
-        return f"child of {label(worker.parent).partition(' · ')[0]}"
+        return child(worker.row.pid, of_worker(worker.parent).title)
     process = worker.run.processes[worker.row.parent]
     parent = process.agent
     if parent is not None:
         # The parent runs without a debugger, and its child has stopped at a breakpoint().
-        return f"child of {task(parent, process.facts or RayFacts()).partition(' · ')[0]}"
-    return task(worker.row, worker.facts)
+        return child(worker.row.pid, task(parent, process.facts or RayFacts(), ranks).title)
+    return task(worker.row, worker.facts, ranks)
 
 
-def task(row: ProcessInfo, facts: RayFacts) -> str:
-    """Return a task's name or function, or `actor · method`.
+def child(pid: int, parent: str) -> WorkerName:
+    """Return the name of a child process. `parent` is the title of its parent."""
+    return WorkerName(f"child {pid} of {parent}", f"child of {parent}")
 
-    The actor is its name or rank, else its class and pid. The part that differs between the actors of one class comes
-    first, because editors show only the beginning.
+
+def task(row: ProcessInfo, facts: RayFacts, ranks: Ranks) -> WorkerName:
+    """Return the name of a worker by what it runs.
+
+    The part that differs between the actors of one class comes first, because editors show only the beginning.
     """
     if not facts.actor:
-        return facts.title or facts.task or ("worker" if row.worker_type == "TARGET" else row.worker_type.lower())
-    actor = facts.title or (f"{facts.actor} {row.pid}" if row.pid else facts.actor)
+        what = facts.given_name or facts.task or ("worker" if row.worker_type == "TARGET" else row.worker_type.lower())
+        # Many workers run the same function. A job has only one driver.
+        process = "" if row.worker_type == "DRIVER" and facts.task else f" {row.pid or f'{row.host}:{row.port}'}"
+        return WorkerName(f"{what}{process}", what)
+    rank = ranks.of(row.key, facts)
+    number = "" if rank is None or not ranks.is_numbered(facts) else f" {rank}"
+    actor = facts.given_name or f"{facts.actor}{number}"
     method = facts.task.removeprefix(facts.actor).removeprefix(".")
-    return f"{actor} · {method}" if method else actor
+    return WorkerName(actor, f"{actor} · {method}" if method else actor)
 
 
-def alive(row: ProcessInfo, facts: RayFacts) -> str:
-    """Return what a worker runs that is neither attached nor paused.
+def alive(row: ProcessInfo, facts: RayFacts, ranks: Ranks) -> WorkerName:
+    """Return the name of a worker that is neither attached nor paused.
 
     A worker that runs nothing is "idle": Ray keeps its process for later tasks.
     """
     is_idle = row.worker_type == "WORKER" and not (facts.task or facts.actor)
-    return "idle" if is_idle else task(row, facts)
+    return WorkerName(f"idle {row.pid}", "idle") if is_idle else task(row, facts, ranks)
 
 
-def where(row: ProcessInfo, facts: RayFacts) -> str:
-    """Return the process and its node; the node alone if `task` contains the pid."""
-    if not row.pid:
-        return f"{row.host}:{row.port}"
-    node = row.node or row.host
-    return node if facts.actor and not facts.title and row.worker_type != "CHILD" else f"{row.pid} · {node}"
+def where(row: ProcessInfo) -> str:
+    """Return the process and its node."""
+    return f"{row.pid} · {row.node or row.host}" if row.pid else f"{row.host}:{row.port}"

@@ -53,6 +53,7 @@ def listed(state: State, event: WorkersAlive) -> None:
             # Its facts are still empty: it was attached before its first task and has not stopped yet, or it has just
             # paused.
             late[row.key] = facts
+    selection.number_classes(state, event.workers.values())
     run.processes.list_alive(alive)
     if late:
         selection.take_facts(state, FactsListed(late))

@@ -11,6 +11,7 @@ from raydap.core.flows import Flow, gather
 from raydap.core.model.barrier_wait import BarrierWait
 from raydap.core.model.client import ClientRole
 from raydap.core.model.state import State
+from raydap.core.translate import names
 from raydap.core.workers import worker_entries, worker_stack
 from raydap.presentation.short_text import file_line
 from raydap.protocol.raydap_messages import Barrier, MissingWorker
@@ -49,7 +50,7 @@ def describe(state: State, wait: BarrierWait) -> Barrier:
         missing=tuple(
             MissingWorker(
                 worker=worker.key,
-                label=folding.group_name([members[worker.key]]) if worker.key in members else str(worker),
+                label=names.title(worker),
                 state=worker_entries.attached_state(worker) if worker.is_attached else "attaching",
                 place=wait.places.get(worker.key, ""),
             )
@@ -63,7 +64,7 @@ def describe(state: State, wait: BarrierWait) -> Barrier:
 
 
 def _sentence(barrier: Barrier) -> str:
-    """Return a text such as `14 of 16 arrived, missing: Trainer{3} (running, train.py:88), 1 that starts`."""
+    """Return a text such as `14 of 16 arrived, missing: Trainer 3 (running, train.py:88), 1 that starts`."""
     named = [
         f"{each.label} ({each.state}, {each.place})" if each.place else f"{each.label} ({each.state})"
         for each in barrier.missing[:MAX_NAMED]

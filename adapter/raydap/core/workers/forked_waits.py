@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 import msgspec
+from msgspec import UNSET
 
 from raydap.analysis.thread_stacks import SampledStack, Stacks, ThreadFrame
 from raydap.core.effects import FindForkedWaits
@@ -16,7 +17,7 @@ from raydap.core.flows import Flow, Future, gather
 from raydap.core.model.state import State
 from raydap.core.process_info import ForkedWait, ForkedWaits, ProcessInfo
 from raydap.core.settings import AttachSettings
-from raydap.core.translate import paths, snapshots
+from raydap.core.translate import names, paths, snapshots
 from raydap.errors import ProblemError
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.types import WorkerKey
@@ -86,16 +87,15 @@ def found(state: State, event: ForkedWaitsFound) -> None:
 
 def entry(parent: WorkerEntry, pid: int) -> WorkerEntry:
     """Return the entry of a forked child, like that of a worker that waits for a debugger."""
-    number = str(parent.pid)
-    # A worker without a task in Ray's list is labelled idle, but the list may lag.
-    first = "worker" if parent.label == "idle" else parent.label.partition(" · ")[0]
-    label = f"child of {first if first.endswith(number) else f'{first} {number}'}"
+    # A worker without a task in Ray's list is called idle, but the list may lag.
+    name = names.child(pid, f"worker {parent.pid}" if parent.label == "idle" else parent.title)
     where = f"{pid} · {parent.node}"
     return msgspec.structs.replace(
         parent,
         key=f"{parent.key}/{pid}",
-        name=f"{label} · {where}",
-        label=label,
+        name=f"{name.label} · {where}",
+        title=name.title,
+        label=name.label,
         where=where,
         state="paused",
         age=0.0,
@@ -103,6 +103,7 @@ def entry(parent: WorkerEntry, pid: int) -> WorkerEntry:
         pid=pid,
         actor="",
         actor_name="",
+        rank=UNSET,
         task="",
         agent=False,
         threads=(),

@@ -51,7 +51,7 @@ def _labelled(worker: Worker, text: str) -> str:
     if open_line == worker.key or not text.strip():
         return text
     before = "\n" if open_line else ""
-    return f"{before}[{names.output_label(worker)}] {text}"
+    return f"{before}[{names.title(worker)}] {text}"
 
 
 def module(state: State, worker: Worker, body: dict[str, object]) -> None:

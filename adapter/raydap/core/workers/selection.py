@@ -196,7 +196,8 @@ def take_facts(state: State, event: FactsListed) -> None:
     The names of shown threads may change.
     """
     processes = state.run.processes
-    renamed: list[WorkerThread] = []
+    number_classes(state, event.facts.values())
+    shown: list[WorkerThread] = []
     for key, facts in event.facts.items():
         worker, process = state.workers.get(key), processes[key]
         if (worker or process.paused or process.agent) is not None:
@@ -212,9 +213,38 @@ def take_facts(state: State, event: FactsListed) -> None:
             if each.row.agent and not each.leaving and not is_wanted(each.run, each.settings, first, first.facts):
                 detach_worker(state, each.key)
             else:
-                renamed += (thread for thread in each.threads.values() if thread.is_shown)
+                shown += (thread for thread in each.threads.values() if thread.is_shown)
+    _threads_renamed(state, shown)
+
+
+def number_classes(state: State, found: Iterable[RayFacts]) -> None:
+    """Rename the actors of each class of which these facts show, for the first time, that it has several actors.
+
+    Only then all processes are walked over: once for each class.
+    """
+    kinds = {(facts.job, facts.actor) for facts in found if state.run.ranks.number_class(facts)}
+    if kinds:
+        for process in state.run.processes:
+            worker = state.workers.get(process.key)
+            facts = process.shown_facts if worker is None else worker.facts
+            if (facts.job, facts.actor) in kinds:
+                renamed(state, process.key)
+
+
+def renamed(state: State, key: WorkerKey) -> None:
+    """Notify the clients that a worker has another name, and so have its children."""
+    state.run.roster.mark(key)
+    worker = state.workers.get(key)
+    children = [state.workers[child] for child in state.run.processes[key].children if child in state.workers]
+    for child in children:
+        child.mark()
+    family = children if worker is None else [worker, *children]
+    _threads_renamed(state, [thread for each in family for thread in each.threads.values() if thread.is_shown])
+
+
+def _threads_renamed(state: State, threads: list[WorkerThread]) -> None:
     for client in state.ready_clients():
-        for thread in renamed:
+        for thread in threads:
             thread_names.changed(client, thread)
 
 
@@ -238,7 +268,7 @@ def is_wanted(run: Run, settings: AttachSettings, process: Process, facts: RayFa
     return (
         _matches(settings.job, facts.job, facts.submission)
         and _matches(settings.actor, facts.actor, facts.actor_name)
-        and _matches(settings.task, facts.task, facts.task.rpartition(".")[2], "" if facts.actor else facts.title)
+        and _matches(settings.task, facts.task, facts.task.rpartition(".")[2], "" if facts.actor else facts.given_name)
     )
 
 

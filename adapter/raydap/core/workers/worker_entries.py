@@ -4,7 +4,6 @@ The transitions of workers, threads and paused workers mark what has changed, an
 examined. Entries are made only if a client watches the list, because they are a tenth of the work of an attach.
 """
 
-from collections import Counter
 from collections.abc import Collection
 from functools import partial
 from typing import Literal
@@ -12,7 +11,6 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from raydap.analysis.sets.folding import Member
 from raydap.core.flows import Flow
 from raydap.core.model.client import Client, View
 from raydap.core.model.roster import RosterEntry
@@ -66,13 +64,14 @@ def current(state: State) -> list[WorkerEntry]:
     return [each.entry for each in state.run.roster.entries.values()]
 
 
-def members(state: State) -> dict[str, Member]:
-    """Return all current workers as members of groups, by their keys."""
-    entries = current(state)
-    ranks = state.run.ranks
-    ranks.count(entries)
-    counts = Counter((entry.job, entry.actor) for entry in entries)
-    return {entry.key: Member(entry, ranks.of(entry), counts[entry.job, entry.actor] == 1) for entry in entries}
+def members(state: State) -> dict[str, WorkerEntry]:
+    """Return the entries of all current workers, by their keys, with the changes that clients will get next."""
+    entries = {entry.key: entry for entry in current(state)}
+    for key in state.run.roster.changed:
+        entry = _entry(state, key) if key in entries else None
+        if entry is not None:
+            entries[key] = entry
+    return entries
 
 
 def renew_in_parts(state: State, client: Client) -> Flow[None]:
@@ -192,13 +191,14 @@ def _entry(state: State, key: WorkerKey) -> WorkerEntry | None:
         return None
     if worker is not None and not worker.leaving:
         threads = tuple(_thread(thread) for thread in worker.threads.values() if thread.is_shown)
-        return _fill(worker.row, worker.origin.facts, names.label(worker), progress, threads)
+        return _fill(state, worker.row, worker.origin.facts, names.of_worker(worker), progress, threads)
     process = state.run.processes[key]
     row, facts = process.paused or process.alive, process.shown_facts
     assert row is not None
-    name = names.alive(row, facts) if progress == "alive" else names.task(row, facts)
+    ranks = state.run.ranks
+    name = names.alive(row, facts, ranks) if progress == "alive" else names.task(row, facts, ranks)
     has_failed = progress == "alive" or process.failure is not None
-    return _fill(row, facts, name, progress, (), process.problem if has_failed else "")
+    return _fill(state, row, facts, name, progress, (), process.problem if has_failed else "")
 
 
 def facts(state: State, key: WorkerKey) -> RayFacts:
@@ -208,20 +208,24 @@ def facts(state: State, key: WorkerKey) -> RayFacts:
 
 
 def _fill(
+    state: State,
     row: ProcessInfo,
     facts: RayFacts,
-    name: str,
-    state: WorkerState,
+    name: names.WorkerName,
+    progress: WorkerState,
     threads: tuple[StoppedThread, ...],
     problem: str = "",
 ) -> WorkerEntry:
-    where = names.where(row, facts)
+    where = names.where(row)
+    # A child has the facts of its parent, but no rank.
+    rank = None if row.worker_type == "CHILD" else state.run.ranks.of(row.key, facts)
     return WorkerEntry(
         key=row.key,
-        name=f"{name} · {where}",
-        label=name,
+        name=f"{name.label} · {where}",
+        title=name.title,
+        label=name.label,
         where=where,
-        state=state,
+        state=progress,
         age=0.0,
         type=row.worker_type.lower(),  # type: ignore[arg-type]  # Both are the same four words.
         pid=row.pid,
@@ -235,6 +239,7 @@ def _fill(
         agent=row.agent != "",
         threads=threads,
         problem=problem,
+        rank=UNSET if rank is None else rank,
     )
 
 

@@ -111,7 +111,7 @@ def name(state: State, key: WorkerKey) -> str:
     if row is None:
         return key
     facts = worker_entries.facts(state, key)
-    return f"{names.alive(row, facts)} · {names.where(row, facts)}"
+    return f"{names.alive(row, facts, state.run.ranks).label} · {names.where(row)}"
 
 
 def _as_message(name: str, stacks: Stacks, settings: AttachSettings) -> messages.WorkerStack:

@@ -1,14 +1,13 @@
 """The state that the debugger's commands share: the focus of the user, and the threads and workers of the session."""
 
 import asyncio
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from rich.console import Console
 
-from raydap.analysis.sets.folding import Member, group_name
+from raydap.analysis.sets.folding import group_name
 from raydap.client.dap_connection import DapConnection, RequestRefused, SessionError
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.stack_messages import Places, PlacesArguments, WorkerPlace
@@ -76,10 +75,6 @@ class Debugger:
 
         So the output of the command comes before the stops that it causes.
         """
-        self._ranks: dict[str, int | None] = {}
-        """The ranks of workers, by their keys."""
-        self._ranked: set[str] = set()
-        """The keys of the workers whose entry in `_ranks` is up to date."""
         self._stacks: dict[int, tuple[int, list[Frame]]] = {}
         """The frames of each thread, with the number of the stop at which they were read."""
 
@@ -150,7 +145,7 @@ class Debugger:
         """
         frame = await self.frame()
         lines = await self.sources.lines(self.connection, frame)
-        name = self.focus.name = await self.name(self.current())
+        name = self.focus.name = self.name(self.current())
         if stop is not None and stop.reason == "exception":
             self.out.error(await self._exception(stop))
         self.out.place(name, frame.place, lines[frame.line - 1] if 0 < frame.line <= len(lines) else "")
@@ -190,12 +185,7 @@ class Debugger:
     # Workers.
 
     def learn_threads(self, entries: Iterable[WorkerEntry | None]) -> None:
-        """Store the workers of threads. `entries` are workers that have changed; None is a worker that has ended.
-
-        Ranks are requested anew when they are needed: Ray reports what a worker runs some time after its stop, and one
-        more actor can change the ranks of all.
-        """
-        self._ranked.clear()
+        """Store the workers of threads. `entries` are workers that have changed; None is a worker that has ended."""
         for entry in entries:
             if entry is not None:
                 self.keys.update(dict.fromkeys((each.thread_id for each in entry.threads), entry.key))
@@ -208,41 +198,22 @@ class Debugger:
         """Return whether the process of a thread has ended. A worker from which raydap has detached still runs."""
         return self.worker_of(thread) is None and self.keys.get(thread, "") not in self.live.detached
 
-    async def renew_name(self) -> bool:
-        """Renew the name of the worker that the user looks at. Return whether it has changed. Raises SessionError."""
+    def renew_name(self) -> bool:
+        """Renew the name of the worker that the user looks at. Return whether it has changed."""
         before, thread = self.focus.name, self.focus.thread
         if thread is None or thread not in self.threads.stops:
             return False
-        name = await self.name(thread)
-        if self.focus.thread == thread:
-            self.focus.name = name
-        return self.focus.name != before
+        name = self.name(thread)
+        self.focus.name = name
+        return name != before
 
-    async def name(self, thread: int) -> str:
-        """Return the name of a thread's worker: `Trainer{3}`, or `prepare 4711`. Raises SessionError."""
+    def name(self, thread: int) -> str:
+        """Return the name of a thread's worker: `Trainer 3`, or `prepare 4711`."""
         entry = self.worker_of(thread)
         if entry is None:
             return f"thread {thread}"
-        if entry.key not in self._ranked:
-            await self.learn_ranks([entry])
-        name = group_name([self.member(entry)])
         order = next((each.order for each in entry.threads if each.thread_id == thread), 0)
-        # Workers that run the same task have the same label.
-        pid = "" if "{" in name or entry.actor else f" {entry.pid}"
-        return f"{name}{pid}" + (f" #{order}" if order else "")
-
-    async def learn_ranks(self, entries: Iterable[WorkerEntry]) -> None:
-        """Request the ranks of workers. Raises SessionError."""
-        pids = sorted({entry.pid for entry in entries})
-        found = await self.places(f"pid:{','.join(map(str, pids))}") if pids else []
-        for place in found:
-            self._ranks[place.worker] = place.rank if isinstance(place.rank, int) else None
-        self._ranked.update(entry.key for entry in entries)
-
-    def member(self, entry: WorkerEntry) -> Member:
-        """Return a worker with its rank, as `folding.group_name` needs it."""
-        counts = Counter((each.job, each.actor) for each in self.live.workers.values())
-        return Member(entry, self._ranks.get(entry.key), counts[entry.job, entry.actor] == 1)
+        return entry.title + (f" #{order}" if order else "")
 
     async def places(self, select: str | None) -> list[WorkerPlace]:
         """Return where the threads of a set are; those of all workers for None. Raises SessionError."""
@@ -253,8 +224,6 @@ class Debugger:
         found = [each for each in await self.places(select) if isinstance(each.thread, int)]
         if not found:
             raise CommandError("No worker in this set is stopped.")
-        for each in found:
-            self._ranks[each.worker] = each.rank if isinstance(each.rank, int) else None
         return found
 
     async def show_many(self, threads: Iterable[int]) -> None:
@@ -263,13 +232,12 @@ class Debugger:
         groups: dict[str, list[WorkerEntry]] = {}
         for each in await self.places("state:stopped"):
             if each.thread in wanted and each.worker in self.live.workers:
-                self._ranks[each.worker] = each.rank if isinstance(each.rank, int) else None
                 entry = self.live.workers[each.worker]
                 errors = [thread.error for thread in entry.threads if thread.thread_id == each.thread and thread.error]
                 groups.setdefault(" ".join([each.text, *errors]), []).append(entry)
         for text, entries in sorted(groups.items(), key=lambda group: len(group[1])):
             count = f"{len(entries)} " if len(entries) > 1 else ""
-            self.out.text(f"+ {count}{group_name(map(self.member, entries))} {text}", "green")
+            self.out.text(f"+ {count}{group_name(entries)} {text}", "green")
 
     async def announce(self) -> None:
         """Show new stops until cancelled. Stops that come within GATHER_S are shown together."""

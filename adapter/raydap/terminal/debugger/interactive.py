@@ -88,8 +88,6 @@ class Interactive:
             await self._carry_out(self._show_first())
             await self._read_lines()
             announcing.cancel()
-            with suppress(SessionError):
-                await debugger.learn_ranks(self._attached())
             self._print_exit_summary(pdb_announced=await pdb_commands.leave(debugger))
         finally:
             self.tasks.cancel()
@@ -206,7 +204,7 @@ class Interactive:
 
     async def _renew_prompt(self) -> None:
         with suppress(SessionError):
-            if await self.debugger.renew_name():
+            if self.debugger.renew_name():
                 self._redraw()
 
     async def _remove_temporary(self, ids: tuple[int, ...]) -> None:
@@ -237,7 +235,7 @@ class Interactive:
     def _print_exit_summary(self, pdb_announced: bool = False) -> None:
         """Print what happens to the workers. `pdb_announced`: a message about the joined pdb was printed already."""
         entries = self._attached()
-        names = f": {group_name(map(self.debugger.member, entries))}" if entries else ""
+        names = f": {group_name(entries)}" if entries else ""
         count = f"{len(entries)} worker{'s' * (len(entries) != 1)}"
         kind = self.live.session.kind
         if self.live.lost:

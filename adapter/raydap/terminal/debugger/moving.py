@@ -30,7 +30,7 @@ async def step(debugger: Debugger, command: str, select: str | None) -> None:
         await _step_many(debugger, command, select)
         return
     thread = debugger.current()
-    name = await debugger.name(thread)
+    name = debugger.name(thread)
     move = partial(debugger.request, command, threadId=thread, singleThread=True)
     await debugger.threads.wait_again([thread], move, None)
     await arrived(debugger, thread, name)
@@ -105,7 +105,7 @@ async def resume(debugger: Debugger, select: str | None, rest: str) -> None:
         await _wait_for_stop(debugger, set(answer.threads))
         return
     thread = debugger.current()
-    name = await debugger.name(thread)
+    name = debugger.name(thread)
     threads = debugger.threads
     others = len(threads.stops) > 1
     move = partial(debugger.request, "continue", threadId=thread, singleThread=True)
@@ -190,7 +190,7 @@ async def until(debugger: Debugger, select: str | None, rest: str) -> None:
     wanted = sorted({each["line"] for each in found["breakpoints"] if each["line"] >= first})
     if rest and not wanted:
         raise CommandError(f"Line {rest} has no code.")
-    name = await debugger.name(thread)
+    name = debugger.name(thread)
     kept = await debugger.breakpoints.specs(frame.path)
     await debugger.breakpoints.send(frame.path, [*kept, *({"line": line, "condition": condition} for line in wanted)])
     try:
@@ -213,7 +213,7 @@ async def jump(debugger: Debugger, select: str | None, rest: str) -> None:
     if not found.get("targets"):
         raise CommandError(f"Cannot jump to line {rest}.")
     thread = debugger.current()
-    name = await debugger.name(thread)
+    name = debugger.name(thread)
     move = partial(debugger.request, "goto", threadId=thread, targetId=found["targets"][0]["id"])
     await debugger.threads.wait_again([thread], move, SLOW_S)
     await arrived(debugger, thread, name)

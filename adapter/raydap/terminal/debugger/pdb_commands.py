@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 
-from raydap.analysis.sets.folding import group_name
 from raydap.bounded_wait import wait_for
 from raydap.client.pdb_connection import NotReached
 from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint, ends_debugger
@@ -177,4 +176,4 @@ async def _follow(debugger: Debugger, found: LegacyBreakpoint) -> None:
 def _name(debugger: Debugger, found: LegacyBreakpoint) -> str:
     """Return the name of a breakpoint's worker: `Trainer`, with the actor's rank if that is known, or `prepare`."""
     entry = debugger.live.workers.get(found.worker)
-    return group_name([debugger.member(entry)]) if entry is not None and (entry.actor or entry.task) else found.name
+    return entry.title if entry is not None and (entry.actor or entry.task) else found.name

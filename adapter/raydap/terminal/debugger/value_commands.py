@@ -111,7 +111,7 @@ async def _run(debugger: Debugger, select: str, text: str) -> None:
     answers = await asyncio.gather(*(_run_in(debugger, thread, text) for thread in threads))
     for thread, error in zip(threads, answers, strict=True):
         if error:
-            debugger.out.error(f"{await debugger.name(thread)}: {error}")
+            debugger.out.error(f"{debugger.name(thread)}: {error}")
     debugger.out.note(f"Executed in {sum(not error for error in answers)} of {len(threads)} threads.")
 
 

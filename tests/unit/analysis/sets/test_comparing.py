@@ -7,7 +7,7 @@ from msgspec import UNSET, structs
 
 from raydap.analysis.sets.compared_value import ArrayNumbers, Summary
 from raydap.analysis.sets.comparing import Compared, change, groups, histogram
-from raydap.analysis.sets.folding import Holder, Member
+from raydap.analysis.sets.folding import Holder
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.types import Handle
 from raydap.protocol.value_messages import ComparisonGroup
@@ -16,8 +16,10 @@ from raydap.protocol.value_messages import ComparisonGroup
 def answer(rank: int, summary: Summary) -> Compared:
     known: dict[str, Any] = {"name": "", "where": "", "state": "stopped", "age": 0.0, "type": "worker", "node": "n"}
     known |= {"node_id": "", "job": "1", "submission": "", "task": "", "agent": True, "threads": (), "problem": ""}
-    entry = WorkerEntry(key=f"t{rank}", actor="Trainer", actor_name="", pid=rank, label="", **known)
-    return Compared(Holder(100 + rank, Member(entry, rank)), summary)
+    entry = WorkerEntry(
+        key=f"t{rank}", actor="Trainer", actor_name="", pid=rank, title=f"Trainer {rank}", label="", rank=rank, **known
+    )
+    return Compared(Holder(100 + rank, entry), summary)
 
 
 def of(*summaries: Summary) -> list[Compared]:
@@ -42,8 +44,8 @@ def test_the_largest_group_is_the_last_and_the_others_differ_from_it() -> None:
     same = "{'lr': 0.1, 'n': 1}"
     found = groups(of(plain(same), plain("{'lr': 0.3, 'n': 1}"), Summary(error="NameError: x"), plain(same)))
     assert shown(found) == [
-        ("Trainer{1}", "{'lr': 0.3, 'n': 1}", "['lr'] is 0.3 instead of 0.1"),
-        ("Trainer{2}", "NameError: x", ""),
+        ("Trainer 1", "{'lr': 0.3, 'n': 1}", "['lr'] is 0.3 instead of 0.1"),
+        ("Trainer 2", "NameError: x", ""),
         ("Trainer{0,3}", same, ""),
     ]
     assert found[-1].members == (100, 103)
@@ -79,7 +81,7 @@ def test_arrays_that_differ() -> None:
 
 def test_arrays_of_which_one_was_not_wholly_looked_at_are_compared_at_the_same_places() -> None:
     found = groups(of(array(), array(hash="", sampled=0.25), array(hash="o"), array(hash="o", places="o")))
-    assert [each.label for each in found] == ["Trainer{3}", "Trainer{0-2}"]
+    assert [each.label for each in found] == ["Trainer 3", "Trainer{0-2}"]
     assert str(found[1].value).endswith(", from 25% of the elements")
 
 
@@ -87,7 +89,7 @@ def test_an_array_without_numbers_says_why_and_does_not_change_how_the_others_ar
     busy = array(min=None, max=None, mean=None, std=None, sampled=0.0, hash="", places="", reason="its device is busy")
     answers = of(array(), array(hash="o"), array(), busy)
     found = groups(answers)
-    assert [each.label for each in found] == ["Trainer{1}", "Trainer{3}", "Trainer{0,2}"]
+    assert [each.label for each in found] == ["Trainer 1", "Trainer 3", "Trainer{0,2}"]
     assert found[1].value == "float32[2,3] on cpu, no numbers (its device is busy)"
     before = {Handle(100 + rank): summary for rank, summary in enumerate((array(), busy, array(), busy))}
     changed = change(answers, before)
@@ -98,7 +100,7 @@ def test_a_histogram_names_who_is_at_the_ends() -> None:
     found = histogram(of(*(plain(str(each)) for each in (0.0, 0.0, 5.0, 9.9, 10.0)), plain("nan")))
     assert found is not None
     assert (found.low, found.high, found.counts) == (0.0, 10.0, (2, 0, 0, 0, 0, 1, 0, 0, 0, 2))
-    assert (found.lowest.label, found.highest.label) == ("Trainer{0-1}", "Trainer{4}")
+    assert (found.lowest.label, found.highest.label) == ("Trainer{0-1}", "Trainer 4")
 
 
 @pytest.mark.parametrize("texts", [(), ("1", "1"), ("nan", "inf")])
@@ -119,7 +121,7 @@ def test_changed_members() -> None:
         Handle(100 + rank): each.summary for rank, each in enumerate(of(plain("1.0"), plain("1.0"), plain("3.0")))
     }
     found = change(now, before)
-    assert (found.unchanged.label, found.changed.label) == ("Trainer{0}", "Trainer{1-2}")
+    assert (found.unchanged.label, found.changed.label) == ("Trainer 0", "Trainer{1-2}")
     assert found.unknown.label == "Trainer{3-4}"
     assert found.statistics
     assert (found.statistics.min, found.statistics.max, found.statistics.mean) == (0.0, 1.0, 0.5)
@@ -129,5 +131,5 @@ def test_arrays_have_changed_where_both_were_looked_at() -> None:
     now = of(array(), array(), array(hash="", places="o"))
     before = {Handle(100 + rank): each.summary for rank, each in enumerate(of(array(), array(hash="o"), array()))}
     found = change(now, before)
-    assert (found.unchanged.label, found.changed.label) == ("Trainer{0}", "Trainer{1-2}")
+    assert (found.unchanged.label, found.changed.label) == ("Trainer 0", "Trainer{1-2}")
     assert found.statistics is UNSET

@@ -6,50 +6,38 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from raydap.analysis.sets.folding import Answer, Holder, Member, group_name, groups, statistics
-from raydap.core.model.ranks import Ranks
+from raydap.analysis.sets.folding import Answer, Holder, group_name, groups, statistics
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.value_messages import Statistics
 
 FAILED = Answer(UNSET, UNSET, "NameError: x")
 
 
-def entry(key: str, actor: str = "", name: str = "", pid: int = 0, shown: str = "") -> WorkerEntry:
+def entry(key: str, label: str = "", actor: str = "", rank: int | None = None) -> WorkerEntry:
     known: dict[str, Any] = {"name": "", "where": "", "state": "stopped", "age": 0.0, "type": "worker", "node": "n"}
     known |= {"node_id": "", "job": "1", "submission": "", "task": "", "agent": True, "threads": (), "problem": ""}
-    return WorkerEntry(key=key, actor=actor, actor_name=name, pid=pid, label=shown or key, **known)
+    known |= {"actor_name": "", "pid": 7, "title": f"{actor} {rank}" if actor else f"{label or key} 7"}
+    rank_or_unset = UNSET if rank is None else rank
+    return WorkerEntry(key=key, actor=actor, label=label or key, rank=rank_or_unset, **known)
 
 
-def trainers(*ranks: int) -> list[Member]:
-    return [Member(entry(f"t{rank}", "Trainer"), rank) for rank in ranks]
+def trainers(*ranks: int) -> list[WorkerEntry]:
+    return [entry(f"t{rank}", actor="Trainer", rank=rank) for rank in ranks]
 
 
 @pytest.mark.parametrize(
     ("members", "expected"),
     [
         (trainers(7, 0, 1, 2, 3, 5), "Trainer{0-3,5,7}"),
-        (trainers(6), "Trainer{6}"),
-        ([Member(entry("t", "Trainer"), 0, is_alone=True)], "Trainer"),
-        ([*trainers(0), Member(entry("a", shown="prepare"), None)], "Trainer{0}, prepare"),
-        ([Member(entry(key, shown="prepare"), None) for key in ("a", "b", "b")], "prepare (2)"),
-        ([Member(entry(key), None) for key in "abcdefg"], "a, b, c, d, e, and 2 more"),
+        (trainers(6), "Trainer 6"),
+        ([entry("a", "prepare"), *trainers(0)], "Trainer 0, prepare 7"),
+        ([entry(key, "prepare") for key in ("a", "b", "b")], "prepare (2)"),
+        ([entry(key, actor="Trainer") for key in "abc"], "Trainer (3)"),
+        ([entry(key) for key in "abcdefg"], "a 7, b 7, c 7, d 7, e 7, and 2 more"),
     ],
 )
-def test_members_in_few_words(members: list[Member], expected: str) -> None:
+def test_members_in_few_words(members: list[WorkerEntry], expected: str) -> None:
     assert group_name(members) == expected
-
-
-def test_an_actor_keeps_its_place() -> None:
-    ranks = Ranks()
-    ranks.count([entry("x", "A", "w_10"), entry("y", "A", "w_9"), entry("z", "B"), entry("task")])
-    assert [ranks.of(entry(key, "A")) for key in ("y", "x")] == [0, 1]
-    ranks.count([entry("v", "A", "w_1")])
-    assert ranks.of(entry("v", "A")) == 2
-    assert ranks.of(entry("z", "B")) == 0
-    assert ranks.of(entry("task")) is None
-    assert ranks.of(entry("x", "A", shown="A#17 · step")) == 17
-    ranks.own["x"] = 3
-    assert ranks.of(entry("x", "A", shown="A#17 · step")) == 3
 
 
 def answers(*texts: str, kind: str = "float") -> list[Answer]:
@@ -62,7 +50,7 @@ def test_the_largest_group_is_the_last() -> None:
     holders = [Holder(thread, member) for thread, member in zip(threads, trainers(0, 6, 1, 4, 5), strict=True)]
     told = groups(zip([*found, FAILED, FAILED], holders, strict=True))
     assert [(group.value, group.error, group.members, group.running, group.label) for group in told] == [
-        ("nan", UNSET, (1,), UNSET, "Trainer{6}"),
+        ("nan", UNSET, (1,), UNSET, "Trainer 6"),
         ("0.31", UNSET, (0, 2), UNSET, "Trainer{0-1}"),
         (UNSET, "NameError: x", (9,), ("t5",), "Trainer{4-5}"),
     ]

@@ -14,25 +14,39 @@ from raydap.protocol.raydap_messages import StoppedThread, WorkerEntry
 PAGE = (Path(__file__).parents[4] / "docs" / "usage" / "sets.md").read_text(encoding="utf-8")
 
 
-def candidate(key: str, place: tuple[str, int] | None = None, rank: int | None = None, **fields: Any) -> Candidate:
-    known: dict[str, Any] = {"name": f"{key} · 4711 · 10.0.0.1", "label": key, "where": "", "state": "running"}
-    known |= {"age": 0.0, "type": "worker", "pid": 4711, "node": "10.0.0.1", "node_id": "ab" * 28, "job": "01000000"}
+def candidate(key: str, place: tuple[str, int] | None = None, **fields: Any) -> Candidate:
+    known: dict[str, Any] = {
+        "name": f"{key} · 4711 · 10.0.0.1",
+        "title": key,
+        "label": key,
+        "where": "",
+        "state": "running",
+    }
+    known |= {
+        "state": "running",
+        "age": 0.0,
+        "type": "worker",
+        "pid": 4711,
+        "node": "10.0.0.1",
+        "node_id": "ab" * 28,
+        "job": "01000000",
+    }
     known |= {"submission": "", "actor": "", "actor_name": "", "task": "", "agent": True, "problem": ""}
     error = fields.pop("error", "")
     thread = None if place is None else StoppedThread(1, "", "breakpoint", error, 0, "")
     if place is not None:
         known["state"] = "stopped"
     threads = () if thread is None else (thread,)
-    return Candidate(WorkerEntry(key=key, threads=threads, **{**known, **fields}), thread, rank, place)
+    return Candidate(WorkerEntry(key=key, threads=threads, **{**known, **fields}), thread, place)
 
 
 FLEET = [
     candidate("r0", rank=0, actor="RolloutWorker", actor_name="rollout_0"),
-    candidate("r4", ("/app/train.py", 42), 4, actor="RolloutWorker", node="10.1.0.9", error="mine.ValueError"),
-    candidate("t0", ("/app/train.py", 47), 0, actor="Trainer", task="Trainer.step", pid=101),
-    candidate("t1", ("C:\\app\\eval.py", 3), 1, actor="Trainer", error="ray.exceptions.GetTimeoutError"),
+    candidate("r4", ("/app/train.py", 42), rank=4, actor="RolloutWorker", node="10.1.0.9", error="mine.ValueError"),
+    candidate("t0", ("/app/train.py", 47), rank=0, actor="Trainer", task="Trainer.step", pid=101),
+    candidate("t1", ("C:\\app\\eval.py", 3), rank=1, actor="Trainer", error="ray.exceptions.GetTimeoutError"),
     candidate("p", task="prepare", pid=101, name="prepare · 101 · 10.0.0.1"),
-    candidate("l", name="DataLoader 9", submission="raysubmit_x"),
+    candidate("l", name="DataLoader 9", title="DataLoader 9", submission="raysubmit_x"),
     candidate("odd", name="a name: with spaces"),
 ]
 
@@ -45,6 +59,9 @@ EXAMPLES = {
     "line:train.py:40-50,eval.py": "r4 t0 t1",
     "error:ValueError or error:*Timeout*": "r4 t1",
     "(actor:Trainer or task:prepare) pid:101": "t0 p",
+    "Trainer 1": "t1",
+    "Trainer{0,2-7}": "t0",
+    "prepare 101": "p",
     "loader": "l",
     '"a name: with spaces"': "odd",
     # A condition on `step` is not evaluated here.
@@ -53,6 +70,14 @@ EXAMPLES = {
 
 MORE = {
     "": "r0 r4 t0 t1 p l odd",
+    "trainer 0-1": "t0 t1",
+    "Train 1": "",
+    "rollout*{4}": "r4",
+    "rollout_0 0": "r0",
+    "prepare 1": "",
+    "not Trainer 1 actor:Trainer": "t0",
+    "Trainer 7 or Trainer 0": "t0",
+    "Trainer{x}": "",
     "actor:trainer": "t0 t1",
     "actor:rollout_0": "r0",
     "task:step": "t0",

@@ -54,6 +54,7 @@ def test_an_error_points_at_the_place(text: str, expected: str) -> None:
 def test_what_is_asked_for() -> None:
     wanted = parse("not (loader or set:a) line:x.py", KEPT)
     assert [name for name in QUALIFIERS if wanted.asks_for(name)] == ["line", "rank"]
+    assert parse("Trainer 1", KEPT).asks_for("rank")
     assert wanted.where == ""
     assert parse("where x == ') where y' # done", {}).where == "x == ') where y' # done"
 

@@ -6,8 +6,9 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 
-from raydap.analysis.sets.folding import Holder, Member
+from raydap.analysis.sets.folding import Holder
 from raydap.analysis.sets.stack_tree import MAX_FRAMES, Place, StackTree
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.stack_messages import StackNode
@@ -16,8 +17,10 @@ from raydap.protocol.stack_messages import StackNode
 def holder(number: int, actor: str = "Trainer") -> Holder:
     known: dict[str, Any] = {"name": "", "where": "", "state": "stopped", "age": 0.0, "type": "worker", "node": "n"}
     known |= {"node_id": "", "job": "1", "submission": "", "task": "", "agent": True, "threads": (), "problem": ""}
-    entry = WorkerEntry(key=f"w{number}", actor=actor, actor_name="", pid=number, label="prepare", **known)
-    return Holder(1000 + number, Member(entry, number if actor else None))
+    rank: Any = number if actor else UNSET
+    known |= {"actor": actor, "actor_name": "", "pid": number, "rank": rank, "label": "prepare"}
+    known["title"] = f"{actor or 'prepare'} {number}"
+    return Holder(1000 + number, WorkerEntry(key=f"w{number}", **known))
 
 
 def stack(*lines: int) -> list[Place]:
@@ -43,7 +46,7 @@ def test_what_few_do_comes_first() -> None:
     assert drawn(root) == [
         "all 4 Trainer{0-3}",
         "  f1 4 Trainer{0-3}",
-        "    f3 1 Trainer{2}",
+        "    f3 1 Trainer 2",
         "    f2 3 Trainer{0-1,3}",
     ]
     assert root.children[0].children[0].members == (1002,)
@@ -69,16 +72,16 @@ def test_a_deep_stack_is_shortened_in_the_middle() -> None:
 @pytest.mark.parametrize(
     ("stacks", "expected"),
     [
-        ([(1, 2), (1, 2), (1, 3), (1, 2)], ["f2 3/4 Trainer{2}"]),
+        ([(1, 2), (1, 2), (1, 3), (1, 2)], ["f2 3/4 Trainer 2"]),
         # One member has left a function that the others are still in.
-        ([(1, 2, 4), (1, 2, 4), (1, 2, 4), (9,), (1, 2, 5)], ["f1 4/5 Trainer{3}", "f4 3/5 Trainer{4}"]),
+        ([(1, 2, 4), (1, 2, 4), (1, 2, 4), (9,), (1, 2, 5)], ["f1 4/5 Trainer 3", "f4 3/5 Trainer 4"]),
         # If half of the members are on each side, none counts as missing.
         ([(1, 2), (1, 2), (1, 3), (1, 3)], []),
         ([(1, 2), (1, 3)], []),
         ([(1, 2), (1, 2), (1, 2)], []),
         # One member is deeper in the stack than the others.
         ([(1, 2), (1, 2), (1, 2, 3)], []),
-        ([(1, 2, 3), (1, 2, 3), (1, 2)], ["f3 2/3 Trainer{2}"]),
+        ([(1, 2, 3), (1, 2, 3), (1, 2)], ["f3 2/3 Trainer 2"]),
         ([], []),
     ],
 )

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from raydap.analysis.ray_state import RayGroup, RayState, RayTask
-from raydap.analysis.sets.folding import Member
 from raydap.analysis.waits import building, thread_nodes
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.types import WorkerKey
 
 DRIVER = WorkerEntry(
-    key="d", name="driver", label="driver", where="", state="running", age=0.0, type="driver", pid=1, node="n",
-    node_id="n", job="01", submission="", actor="", actor_name="", task="", agent=True, threads=(), problem="",
+    key="d", name="driver", title="driver", label="driver", where="", state="running", age=0.0, type="driver", pid=1,
+    node="n", node_id="n", job="01", submission="", actor="", actor_name="", task="",
+    agent=True, threads=(), problem="",
 )  # fmt: skip
 
 
@@ -34,7 +34,7 @@ def lines(count: int, groups: int) -> int:
     )  # fmt: skip
     placement = tuple(RayGroup(name, "CREATED", "01", ({"CPU": 8.0},)) for name in of if name)
     state = RayState(tasks, (), placement, ({"CPU": 8.0 * len(of)},), {"CPU": 8.0 * len(of)})
-    processes = {WorkerKey("d"): thread_nodes.process(Member(DRIVER, None), ())}
+    processes = {WorkerKey("d"): thread_nodes.process(DRIVER, ())}
     counted = 0
 
     def trace(frame: FrameType, what: str, _: Any) -> Any:

@@ -26,8 +26,8 @@ test('if the action of a button fails, a message shows its error', async () => {
 
 test('if focusing a parted worker fails after a step, a message shows the error', async () => {
   const groups = [
-    { members: [1], label: 'T{1}', frame: null },
-    { members: [2], label: 'T{2}', frame: null },
+    { members: [1], label: 'T 1', frame: null },
+    { members: [2], label: 'T 2', frame: null },
   ];
   const request = (name: string): Promise<never> =>
     name === 'raydap/step'

@@ -9,7 +9,14 @@ let members = 0;
 /** Return a group of `count` threads that all have this value. */
 function group(count: number, value: string, more: Partial<ComparisonGroup> = {}): ComparisonGroup {
   const ids = Array.from({ length: count }, () => (members += 1));
-  return { members: ids, label: `Trainer{${ids.join(',')}}`, value, type: 'float', partial: false, ...more };
+  return {
+    members: ids,
+    label: ids.length === 1 ? `Trainer ${ids[0]}` : `Trainer{${ids.join(',')}}`,
+    value,
+    type: 'float',
+    partial: false,
+    ...more,
+  };
 }
 
 function failed(count: number, error: string): ComparisonGroup {
@@ -76,14 +83,14 @@ test('numbers have statistics, a histogram, and the workers with the lowest and 
       low: 0.5,
       high: 2,
       counts: [1, 0, 2],
-      lowest: { members: [7], label: 'Trainer{0}' },
+      lowest: { members: [7], label: 'Trainer 0' },
       highest: { members: [8, 9], label: 'Trainer{1-2}' },
     },
     silent: [3],
   });
   assert.ok(text.includes('min 0.5, max 2, mean 1.5, 1 nan'));
   assert.equal([...text.matchAll(/<rect/g)].length, 3);
-  assert.ok(/lowest 0.5: <button[^>]*data-thread="7"[^>]*>Trainer\{0\}</.test(text));
+  assert.ok(/lowest 0.5: <button[^>]*data-thread="7"[^>]*>Trainer 0</.test(text));
   assert.ok(text.includes('1 thread did not answer in time.'));
 });
 

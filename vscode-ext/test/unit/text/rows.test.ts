@@ -18,7 +18,7 @@ function rowOfWorker(entry: WorkerEntry): Row {
 
 test('the row of a worker has its task as label, and its time, process and node as description', () => {
   const row = rowOfWorker(worker(4711, { age: 150 }));
-  assert.equal(row.label, 'Trainer.train');
+  assert.equal(row.label, 'Trainer 4711 · train');
   assert.equal(row.description, '2 min · 4711 · 10.0.0.7');
   assert.equal(row.context, 'raydap.worker.paused');
 });
@@ -141,5 +141,5 @@ test('the text for screen readers contains the state, which the row shows by an 
   tree.replace([worker(1, { state: 'stopped', threads: [thread(1)] })]);
   const node = tree.get('1');
   assert.ok(node !== undefined);
-  assert.equal(rowOf(node, 0).spoken, 'Trainer.train, Stopped, 1 · 10.0.0.7');
+  assert.equal(rowOf(node, 0).spoken, 'Trainer 1 · train, Stopped, 1 · 10.0.0.7');
 });

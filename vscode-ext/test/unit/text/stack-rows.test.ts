@@ -8,7 +8,14 @@ function node(place: string, members: number[], children: StackNode[] = [], runn
   const [name = '', line = ''] = place.split(':');
   const frame = place === '' ? null : { name, path: '/app/train.py', line: Number(line) };
   const count = members.length + running.length;
-  return { frame, count, members, running, label: `Trainer{${members.join(',')}}`, children };
+  return {
+    frame,
+    count,
+    members,
+    running,
+    label: members.length === 1 ? `Trainer ${members[0]}` : `Trainer{${members.join(',')}}`,
+    children,
+  };
 }
 
 function merged(root: StackNode, more: Partial<MergedStacks> = {}): MergedStacks {
@@ -29,7 +36,7 @@ test('frames that all threads share are one row, and a row has a child for each 
     [
       'train (train.py:5)',
       '3 · Trainer{1,2,3}',
-      ['save (train.py:9)', '1 · Trainer{3}'],
+      ['save (train.py:9)', '1 · Trainer 3'],
       ['loss (train.py:8)', '2 · Trainer{1,2}'],
     ],
   ]);
@@ -39,7 +46,7 @@ test('frames that all threads share are one row, and a row has a child for each 
 
 test('a stack that ends above a branch has a row', () => {
   const rows = stackRows(merged(node('', [1, 2], [node('train:5', [1, 2], [node('step:7', [2])])])));
-  assert.deepEqual(texts(rows), [['train (train.py:5)', '2 · Trainer{1,2}', ['step (train.py:7)', '1 · Trainer{2}']]]);
+  assert.deepEqual(texts(rows), [['train (train.py:5)', '2 · Trainer{1,2}', ['step (train.py:7)', '1 · Trainer 2']]]);
 });
 
 test('missing workers come first, and unreadable stacks last', () => {
@@ -49,14 +56,14 @@ test('missing workers come first, and unreadable stacks last', () => {
     of: 3,
     members: [3],
     running: [],
-    label: 'Trainer{3}',
+    label: 'Trainer 3',
   };
   const rows = stackRows(
     merged(node('', [1], [node('step:7', [1])]), { missing: [missing], silent: [4], unread: ['w'] }),
   );
   assert.deepEqual(texts(rows), [
-    ['Trainer{3} missing in step (train.py:7)', '2 of 3 workers are there'],
-    ['step (train.py:7)', '1 · Trainer{1}'],
+    ['Trainer 3 missing in step (train.py:7)', '2 of 3 workers are there'],
+    ['step (train.py:7)', '1 · Trainer 1'],
     ['2 stacks cannot be read', ''],
   ]);
   assert.deepEqual(

@@ -267,7 +267,7 @@ test('before a command acts on several workers of the selection or the focus, it
   assert.deepEqual([session.asked, seen], [[], ['pick: Continue']]);
   answers.push(confirm);
   await run('continueGroup', 13, context(session, 13));
-  assert.deepEqual(shown, { label: 'Continue 2 Rollouts', description: 'Trainer.train, Trainer.train', detail: '' });
+  assert.deepEqual(shown, { label: 'Continue 2 Rollouts', description: 'Trainer 13, Trainer 14', detail: '' });
   answers.push(confirm);
   select(...sessions.registry.all);
   await run('detachWorkers');
@@ -312,7 +312,7 @@ test('commands of the toolbar and the call stack do not touch the workers that t
   await run('continueGroup', 12, context(session, 12));
   await run('stepTogether');
   await run('stepTogether', 13, context(session, 13));
-  assert.match(seen.at(-1) ?? '', /^information: The filter hides Trainer.train, so the command did nothing/);
+  assert.match(seen.at(-1) ?? '', /^information: The filter hides Trainer 13, so the command did nothing/);
   assert.deepEqual(session.asked, [
     'raydap/continue {"threads":[11,14]}',
     'raydap/continue {"threads":[11]}',

@@ -72,7 +72,7 @@ test('hidden workers are neither continued, detached, attached nor copied', asyn
     'status: Ray: 1 worker detached; 1 hidden by the filter was left out',
     'status: Ray: 0 workers being attached; 1 hidden by the filter was left out',
     'status: Ray: 1 worker detached; 1 hidden by the filter was left out',
-    'clipboard: Trainer.train · 11 · 10.0.0.7',
+    'clipboard: Trainer 11 · train · 11 · 10.0.0.7',
     'status: Ray: 1 worker copied; 2 hidden by the filter were left out',
   ]);
 });
