@@ -7,13 +7,12 @@ from raydap.analysis.sets.set_syntax import WorkerSet, parse
 from raydap.core.flows import Flow
 from raydap.core.model.client import Client, ClientRole, Request
 from raydap.core.model.state import State
-from raydap.core.model.worker import ThreadState, Worker, WorkerThread
+from raydap.core.model.worker import ThreadState, WorkerThread
 from raydap.core.requests import top_frames
 from raydap.core.requests.execution import thread_of
-from raydap.core.workers import running_evaluation, selection, worker_entries
-from raydap.core.workers.replies import load_body, query
+from raydap.core.workers import own_ranks, running_evaluation, worker_entries
+from raydap.core.workers.replies import load_body
 from raydap.errors import Code, Problem, ProblemError
-from raydap.inworker import calls
 from raydap.protocol.raydap_messages import (
     KeptSet,
     SelectArguments,
@@ -195,7 +194,8 @@ def _chosen(
     """Return the pairs that are in the set; send workers only the questions that this set depends on."""
     places = (yield from _places(state, client, pairs)) if wanted.asks_for("line") else {}
     if wanted.asks_for("rank"):
-        yield from _ask_ranks(state, client, [entry for entry, _ in pairs])
+        asked = [worker for entry, _ in pairs if (worker := state.workers.get(WorkerKey(entry.key))) is not None]
+        yield from own_ranks.ask(state, client, asked)
         entries = worker_entries.members(state)
         pairs = [(entries.get(entry.key, entry), thread) for entry, thread in pairs]
     found: list[tuple[WorkerEntry, WorkerThread | None]] = []
@@ -227,29 +227,6 @@ def _places(
         if line is not None and isinstance(line[0], str) and isinstance(line[1], int):
             found[handle] = (line[0], line[1])
     return found
-
-
-def _ask_ranks(state: State, client: Client, entries: list[WorkerEntry]) -> Flow[None]:
-    """Request from attached workers the ranks that their program has given them."""
-    ranks = state.run.ranks
-    workers = [state.workers.get(WorkerKey(entry.key)) for entry in entries]
-    asked = {
-        worker.key: _own_rank(worker)
-        for worker in workers
-        if worker is not None and worker.is_attached and ranks.may_ask(worker.key, state.now)
-    }
-    for key, rank in (yield from state.parts.gather(asked, client)).items():
-        if isinstance(rank, int):
-            ranks.own[key] = rank
-            selection.renamed(state, key)
-
-
-def _own_rank(worker: Worker) -> Flow[int | None]:
-    try:
-        answer = yield from query(worker, calls.own_rank(), TIMEOUT_S)
-    except calls.ResultError:
-        return None
-    return int(answer) if isinstance(answer, str) and answer.isascii() and answer[:9].isdecimal() else None
 
 
 def _where_true(

@@ -11,7 +11,7 @@ from raydap.core.events import FactsListed, WorkersAlive
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
 from raydap.core.process_info import ProcessInfo, RayFacts
-from raydap.core.workers import selection, unprepared, worker_entries
+from raydap.core.workers import renaming, selection, unprepared, worker_entries
 from raydap.errors import Code, Problem
 from raydap.protocol.types import WorkerKey
 
@@ -53,7 +53,7 @@ def listed(state: State, event: WorkersAlive) -> None:
             # Its facts are still empty: it was attached before its first task and has not stopped yet, or it has just
             # paused.
             late[row.key] = facts
-    selection.number_classes(state, event.workers.values())
+    renaming.number_classes(state, event.workers.values())
     run.processes.list_alive(alive)
     if late:
         selection.take_facts(state, FactsListed(late))

@@ -12,7 +12,7 @@ from raydap.core.model.state import State
 from raydap.core.model.worker import Worker, WorkerThread
 from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.core.settings import AttachSettings
-from raydap.core.workers import attach, thread_names
+from raydap.core.workers import attach, own_ranks, renaming
 from raydap.core.workers.detach import REDIAL_DELAY_S, request_detach
 from raydap.errors import Code, Problem
 from raydap.protocol.types import WorkerKey
@@ -196,7 +196,7 @@ def take_facts(state: State, event: FactsListed) -> None:
     The names of shown threads may change.
     """
     processes = state.run.processes
-    number_classes(state, event.facts.values())
+    renaming.number_classes(state, event.facts.values())
     shown: list[WorkerThread] = []
     for key, facts in event.facts.items():
         worker, process = state.workers.get(key), processes[key]
@@ -214,38 +214,10 @@ def take_facts(state: State, event: FactsListed) -> None:
                 detach_worker(state, each.key)
             else:
                 shown += (thread for thread in each.threads.values() if thread.is_shown)
-    _threads_renamed(state, shown)
-
-
-def number_classes(state: State, found: Iterable[RayFacts]) -> None:
-    """Rename the actors of each class of which these facts show, for the first time, that it has several actors.
-
-    Only then all processes are walked over: once for each class.
-    """
-    kinds = {(facts.job, facts.actor) for facts in found if state.run.ranks.number_class(facts)}
-    if kinds:
-        for process in state.run.processes:
-            worker = state.workers.get(process.key)
-            facts = process.shown_facts if worker is None else worker.facts
-            if (facts.job, facts.actor) in kinds:
-                renamed(state, process.key)
-
-
-def renamed(state: State, key: WorkerKey) -> None:
-    """Notify the clients that a worker has another name, and so have its children."""
-    state.run.roster.mark(key)
-    worker = state.workers.get(key)
-    children = [state.workers[child] for child in state.run.processes[key].children if child in state.workers]
-    for child in children:
-        child.mark()
-    family = children if worker is None else [worker, *children]
-    _threads_renamed(state, [thread for each in family for thread in each.threads.values() if thread.is_shown])
-
-
-def _threads_renamed(state: State, threads: list[WorkerThread]) -> None:
-    for client in state.ready_clients():
-        for thread in threads:
-            thread_names.changed(client, thread)
+    renaming.threads_renamed(state, shown)
+    for key in event.facts:
+        if key in state.workers:
+            own_ranks.ask_stopped(state, state.workers[key])
 
 
 def is_on_node(settings: AttachSettings | None, row: ProcessInfo) -> bool:

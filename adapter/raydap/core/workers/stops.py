@@ -14,7 +14,7 @@ from raydap.core.model.state import State
 from raydap.core.model.worker import AttachStage, ThreadState, Worker, WorkerThread
 from raydap.core.translate import names
 from raydap.core.translate.stacks import frames_of, location
-from raydap.core.workers import barrier_arrivals, exception_conditions, program_input, stop_pacing
+from raydap.core.workers import barrier_arrivals, exception_conditions, own_ranks, program_input, stop_pacing
 from raydap.core.workers.replies import load_body
 from raydap.errors import ProblemError
 from raydap.inworker import calls
@@ -125,6 +125,7 @@ def _show(state: State, thread: WorkerThread, body: dict[str, object]) -> None:
     if thread.snapshot is not None:
         run(state, thread)  # It was shown as blocked, and has now really stopped.
     halt(state, thread, stopped)
+    own_ranks.ask_stopped(state, worker)
 
 
 def show_waiting(state: State, threads: Iterable[WorkerThread]) -> bool:

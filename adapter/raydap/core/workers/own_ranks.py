@@ -1,0 +1,39 @@
+"""The ranks that programs give their workers: in torch.distributed, or as RANK in the environment."""
+
+from collections.abc import Iterable
+
+from raydap.core.flows import Flow
+from raydap.core.model.client import Client
+from raydap.core.model.state import State
+from raydap.core.model.worker import Worker
+from raydap.core.workers import renaming
+from raydap.core.workers.replies import query
+from raydap.inworker import calls
+
+TIMEOUT_S = 5.0
+"""Seconds for a worker to answer which rank it has."""
+
+
+def ask_stopped(state: State, worker: Worker) -> None:
+    """Ask an actor for its rank when it has stopped, if its name contains its rank."""
+    ranks = worker.run.ranks
+    is_shown = worker.is_attached and any(thread.is_shown for thread in worker.threads.values())
+    has_rank_in_name = worker.parent is None and worker.facts.actor != "" and ranks.is_numbered(worker.facts)
+    if is_shown and has_rank_in_name and ranks.may_ask(worker.key, state.now):
+        state.start(_learn(state, worker))
+
+
+def ask(state: State, client: Client, workers: Iterable[Worker]) -> Flow[None]:
+    """Ask attached workers for their ranks, if they have not been asked in the last seconds."""
+    asked = [each for each in workers if each.is_attached and each.run.ranks.may_ask(each.key, state.now)]
+    yield from state.parts.gather({worker.key: _learn(state, worker) for worker in asked}, client)
+
+
+def _learn(state: State, worker: Worker) -> Flow[None]:
+    try:
+        answer = yield from query(worker, calls.own_rank(), TIMEOUT_S)
+    except calls.ResultError:
+        return
+    if isinstance(answer, str) and answer.isascii() and answer[:9].isdecimal() and len(answer) < 10:
+        worker.run.ranks.own[worker.key] = int(answer)
+        renaming.renamed(state, worker.key)
