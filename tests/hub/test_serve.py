@@ -369,6 +369,12 @@ def test_once_means_until_the_last_client_has_left(
         stranger.request("initialize", adapterID="raydap")
         stranger.request("disconnect")
     token = token_file.read_text().strip()
+    # Nor does a client that lists the workers, like `raydap ps`.
+    with Client.connect(host, int(port)) as look:
+        address = f"{debuggee.host}:{debuggee.port}"
+        look.start_session("attach", {"token": token, "workers": [address], "autoAttach": False})
+        assert [each["state"] for each in look.request("raydap/workers")["workers"]] == ["paused"]
+        look.request("disconnect", terminateDebuggee=True)
     with Client.connect(host, int(port)) as first, Client.connect(host, int(port)) as second:
         first.start_session("attach", {"token": token, "workers": [f"{debuggee.host}:{debuggee.port}"]})
         second.start_session("attach", {"token": token})

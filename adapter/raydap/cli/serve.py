@@ -45,7 +45,9 @@ if TYPE_CHECKING:
     help="How long to hold stopped workers after the last client has left.",
 )
 @click.option(
-    "--once", is_flag=True, help="End when the last client has left. Observers and clients that join do not count."
+    "--once",
+    is_flag=True,
+    help="End when the last client has left. Clients that attach to no worker, observe or join do not count.",
 )
 @click.option(
     "--tls-cert", metavar="FILE", shell_complete=completing.files, help="Serve TLS, with this certificate (PEM)."

@@ -82,8 +82,8 @@ class Acceptor:
     async def wait_left(self) -> None:
         """Return when all clients that entered a session have left it.
 
-        Observers and clients that join another client's session do not count: they neither end a hub nor keep it
-        running.
+        Observers, clients that join another client's session, and clients that only list workers do not count: they
+        neither end a hub nor keep it running.
         """
         await self._left.wait()
 

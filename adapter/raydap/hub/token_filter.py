@@ -28,8 +28,8 @@ class TokenFilter:
     wrong token on after the verifier's delay; the core refuses that message, because `on_authenticated` was not called.
 
     `abort` ends the connection. `authenticated` is true for a client that has already sent the token in another way, or
-    needs none. `on_session` is called when an authenticated client begins or enters a session, unless it only observes
-    or joins the session.
+    needs none. `on_session` is called when an authenticated client begins or enters a session, unless it only observes,
+    joins the session, or lists the workers. A client that has listed them counts when it attaches to a worker.
     """
 
     def __init__(
@@ -49,6 +49,7 @@ class TokenFilter:
         self._tasks = tasks
         self._authenticated = authenticated
         self._on_session = on_session
+        self._may_attach = False
         self._unauthenticated_messages = 0
         self._held: deque[bytes] = deque()
         self._delaying: Task[None] | None = None
@@ -74,6 +75,8 @@ class TokenFilter:
     def _filter(self, data: bytes) -> None:
         try:
             message = envelope.read(data)
+            if self._may_attach and message.type == "request" and message.command == "raydap/attach":
+                self._on_session()
             checked = message.type == "request" and message.command in _COMMANDS
             arguments = envelope.load(message.arguments or b"{}") if checked else None
         except envelope.EnvelopeError:
@@ -93,7 +96,8 @@ class TokenFilter:
                 return
             self._authenticated = True
             self._on_authenticated()
-        if not _is_guest(arguments):
+        self._may_attach = arguments.get("join") is not True and arguments.get("role") != "observer"
+        if self._may_attach and arguments.get("autoAttach") is not False:
             self._on_session()
         self._on_message(data)
 
@@ -103,8 +107,3 @@ class TokenFilter:
         self._on_message(data)
         while self._held and self._delaying is None:
             self._filter(self._held.popleft())
-
-
-def _is_guest(arguments: dict[str, object]) -> bool:
-    """Return whether the client keeps no session alive: it only observes, or joins the session of another client."""
-    return arguments.get("join") is True or arguments.get("role") == "observer"

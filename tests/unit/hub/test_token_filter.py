@@ -11,6 +11,7 @@ from raydap.hub import hub_token
 from raydap.hub.hub_token import TokenVerifier
 from raydap.hub.token_filter import TokenFilter
 from raydap.tasks import Tasks
+from raydap.wire import envelope
 
 WAIT = 30.0
 
@@ -208,3 +209,37 @@ def test_tokens_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
         run(script)
     assert "wrong token" in caplog.text
     assert "wrong-secret" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "counts", "counts_when_it_attaches"),
+    [
+        ({}, True, True),
+        ({"autoAttach": True}, True, True),
+        ({"autoAttach": False}, False, True),
+        ({"autoAttach": False, "join": True}, False, False),
+        ({"role": "observer"}, False, False),
+    ],
+)
+def test_which_clients_enter_a_session(arguments: dict[str, Any], counts: bool, counts_when_it_attaches: bool) -> None:
+    entered: list[None] = []
+
+    async def script() -> None:
+        verifier = TokenVerifier(hub_token.digest("right"))
+        found = TokenFilter(
+            verifier,
+            lambda data: None,
+            lambda: None,
+            lambda reason: None,
+            Tasks(),
+            on_session=lambda: entered.append(None),
+        )
+        found.receive(envelope.request(1, "raydap/attach", {}))
+        assert entered == []
+        found.receive(envelope.request(2, "attach", {**arguments, "token": "right"}))
+        found.receive(envelope.request(3, "raydap/workers", {}))
+        assert bool(entered) is counts
+        found.receive(envelope.request(4, "raydap/attach", {"workers": ["w1"]}))
+        assert bool(entered) is counts_when_it_attaches
+
+    run(script)
