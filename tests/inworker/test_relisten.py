@@ -3,11 +3,13 @@
 tests/ray/test_faults.py tests that workers of real Ray listen again.
 """
 
+import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from dap_client import Client
 from local_cluster import Child
 
 from raydap.inworker import calls
@@ -130,6 +132,15 @@ print("DONE")
 """
 
 
+# Ray's breakpoint() ends in the same way, after its wait for a client.
+WAITS = """\
+import pydevd
+
+pydevd.settrace(stop_at_frame=sys._getframe())
+print("DONE")
+"""
+
+
 @pytest.mark.core
 @pytest.mark.parametrize("hung_up", [False, True])
 def test_a_thread_that_would_stop_just_after_its_client_disconnected_continues(start: Start, hung_up: bool) -> None:
@@ -209,3 +220,25 @@ def test_a_worker_that_listens_again_can_fork(
             worker.leave()
     assert child.wait() == 0, child.output
     assert "exit code: 7" in child.output
+
+
+@pytest.mark.core
+def test_a_thread_that_waits_since_before_enter_waits_for_the_next_client(
+    run_program: Callable[..., Child], packages: Path | None, children: ExitStack, tmp_path: Path
+) -> None:
+    """After `kill -9` of raydap before `configurationDone`, it raised ConnectionRefusedError in the task."""
+    child = run_program(RAY + WAITS, env={} if packages is None else {"PYTHONPATH": str(packages)})
+    client = Client.connect("127.0.0.1", int(child.wait_for(r"listening on 127.0.0.1:(\d+)")[1]))
+    client.request("initialize", adapterID="raydap", clientID="raydap", pathFormat="path")
+    attached = client.send("attach", justMyCode=False)
+    client.wait_event("initialized", unless=attached)
+    client.request("evaluate", expression=calls.enter(True), context="clipboard")
+    # An answer for which no client is left ends debugpy's adapter.
+    os.mkfifo(tmp_path / "closed")
+    client.send("evaluate", expression=f"open({str(tmp_path / 'closed')!r}).read()", context="clipboard")
+    client.close()
+    (tmp_path / "closed").write_text("")
+    port = int(child.wait_for(r"listens again on 127.0.0.1:(\d+)")[1])
+    worker = EnteredWorker.attach("127.0.0.1", port, tmp_path, children)
+    worker.client.send("evaluate", expression=calls.resume_thread(worker.stop()[2]), context="clipboard")
+    assert child.wait() == 0, child.output

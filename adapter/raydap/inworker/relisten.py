@@ -5,11 +5,11 @@ os._exit), as after `kill -9` of a raydap with an open request. By then the work
 `breakpoint()`, where it would wait forever: Ray opens the port once in a process (ray/util/debugpy.py), and pydevd's
 wait ends only when a client has come (pydevd.py, block_until_configuration_done).
 
-pydevd's reader or writer notices the loss first, and disposes of the debugger. Two methods of that debugger object are
-overridden. Disposing of it makes debugpy listen once more, and reports the new port to Ray, as Ray itself does. A
-thread that waits for a client of the old debugger then waits for a client of the new one. Until then Ray's own lock
-holds further `breakpoint()`s back. A worker that ends disposes of its debugger in another thread, so nothing is started
-then.
+pydevd's reader or writer notices the loss first, and disposes of the debugger. The method that does this is overridden:
+it makes debugpy listen once more, and reports the new port to Ray, as Ray itself does. A thread that waits for a client
+of the old debugger then waits for a client of the new one, because both have the same event for that. Until then Ray's
+own lock holds further `breakpoint()`s back. A worker that ends disposes of its debugger in another thread, so nothing
+is started then.
 
 The design is in docs/design/relisten.md.
 """
@@ -21,7 +21,7 @@ from typing import Any
 from .stuck_adapter import kill_adapter
 from .thread_control import is_empty_pause
 
-OVERRIDDEN = ("dispose_and_kill_all_pydevd_threads", "block_until_configuration_done")
+OVERRIDDEN = ("dispose_and_kill_all_pydevd_threads",)
 
 
 def stop_for_clients_only(debugger: Any) -> None:
@@ -58,14 +58,12 @@ def relisten_when_lost(debugger: Any) -> None:
 
 
 def _override(debugger: Any, worker: Any, lock: Any) -> None:
-    """Override the methods that dispose of the debugger and that wait for its client.
+    """Override the method that disposes of the debugger.
 
     `worker` is Ray's global worker, and `lock` is the lock that Ray holds while it opens the port.
     """
-    import pydevd
     from _pydevd_bundle.pydevd_comm import resume_threads
 
-    listening = threading.Event()
     once = threading.Lock()
 
     def dispose_and_kill_all_pydevd_threads(*args: Any, **kwargs: Any) -> None:
@@ -76,50 +74,45 @@ def _override(debugger: Any, worker: Any, lock: Any) -> None:
                 return
             kill_adapter(debugger)
             lock.acquire()
+            debugger._on_configuration_done_event.clear()
             # A stepping thread would stop again at its first line under the new debugger, before a client is connected.
             resume_threads("*")
         try:
             type(debugger).dispose_and_kill_all_pydevd_threads(debugger, *args, **kwargs)
         finally:
             if lost:
-                thread: Any = threading.Thread(
-                    target=_listen_again, args=(debugger.mtime, worker, lock, listening), daemon=True
-                )
+                thread: Any = threading.Thread(target=_listen_again, args=(debugger, worker, lock), daemon=True)
                 thread.pydev_do_not_trace = thread.is_pydev_daemon_thread = True
                 thread.start()
-                debugger._on_configuration_done_event.set()
-
-    def block_until_configuration_done(*args: Any, **kwargs: Any) -> None:
-        type(debugger).block_until_configuration_done(debugger, *args, **kwargs)
-        if debugger.pydb_disposed:
-            listening.wait()
-            new = pydevd.get_global_debugger()
-            if new is not None:
-                new.block_until_configuration_done()
 
     debugger.dispose_and_kill_all_pydevd_threads = dispose_and_kill_all_pydevd_threads
-    debugger.block_until_configuration_done = block_until_configuration_done
 
 
-def _listen_again(mtime: int, worker: Any, lock: Any, listening: threading.Event) -> None:
-    """Listen on a new port, and report it to Ray. `mtime` is the change count of the lost debugger.
+def _listen_again(lost: Any, worker: Any, lock: Any) -> None:
+    """Listen on a new port, and report it to Ray. `lost` is the lost debugger.
 
-    Release `lock` and set `listening` even after an error: other threads wait for them.
+    After an error, release `lock` and let the threads that wait for a client continue.
     """
     import debugpy
     import pydevd
     from debugpy.server import api
 
+    configured = lost._on_configuration_done_event
     try:
         api.listen.called = False
         # Otherwise pydevd keeps the old port, and the connection of a forked child fails.
         pydevd.SetupHolder.setup = None
         with pydevd.skip_subprocess_arg_patch():
             port = debugpy.listen((worker.node_ip_address, 0))[1]
+        debugger = pydevd.get_global_debugger()
         # pydevd caches a function's breakpoints until this number changes, and each debugger object counts from 0. So
         # the breakpoints of the lost client would come back.
-        pydevd.get_global_debugger().mtime = mtime + 1
+        debugger.mtime = lost.mtime + 1
+        # A thread can wait since before `enter`. It has entered the method of the lost debugger that checks this event.
+        debugger._on_configuration_done_event = configured
         worker.set_debugger_port(port)
+    except BaseException:
+        configured.set()
+        raise
     finally:
         lock.release()
-        listening.set()
