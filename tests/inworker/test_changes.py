@@ -31,7 +31,7 @@ def state():
     ours = {name for name, value in vars(debugger).items() if callable(value) and hasattr(type(debugger), name)}
     ours |= {"raydap"} & vars(debugger).keys() | {"add_command"} & vars(debugger.writer).keys()
     ours.discard("dont_trace_external_files")  # debugpy's own.
-    modules = [name for name in sys.modules if "raydap" in name]
+    modules = sorted({name.partition(".")[0] for name in sys.modules if "raydap" in name})
     return json.dumps([nodelay, timeout, debugger.multi_threads_single_notification, sorted(ours), modules])
 
 def work(total):
@@ -72,7 +72,7 @@ def state(worker: EnteredWorker, thread: int) -> list[object]:
     """Return the state that `enter` changes.
 
     It is TCP_NODELAY, whether sending has a timeout, whether one notification is for all threads, what pydevd has of
-    raydap's, and raydap's modules.
+    raydap's, and the packages of raydap's modules.
     """
     frames = worker.frames(thread)
     answer = worker.client.request("evaluate", expression="state()", frameId=frames[0]["id"], context="clipboard")
@@ -108,7 +108,7 @@ def test_nothing_is_left_behind(start: Start, tune: bool) -> None:
     _, _, thread = worker.stop()
     stays = ["do_wait_suspend"] if tune else []
     watches = ["dispose_and_kill_all_pydevd_threads"] if tune else []
-    assert state(worker, thread) == [int(tune), tune, False, sorted([*ALWAYS, *stays, *watches]), []]
+    assert state(worker, thread) == [int(tune), tune, False, sorted([*ALWAYS, *stays, *watches]), ["_raydap_agent"]]
     assert worker.call(calls.leave(tune)) == ""
     assert state(worker, thread) == [0, False, True, stays, []]
     worker.client.request("disconnect")

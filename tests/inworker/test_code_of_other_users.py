@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from raydap.cluster.jobs import prepared_job
-from raydap.cluster.machine import raylets
 from raydap.cluster.ray_process import ray_driver
 from raydap.cluster.survey import node_survey
-from raydap.inworker.agent_code import packed_start_files
+from raydap.inworker import raylets
+from raydap.inworker.bundle import packed_start_files
 from raydap.inworker.start_files import unpack_once
 from support.agents import raydap_that_debugs_nothing
 

@@ -16,7 +16,7 @@ import pytest
 from local_cluster import Child, clean_environment
 
 from raydap.inworker import calls
-from raydap.inworker.agent_code import find_modules
+from raydap.inworker.bundle import find_modules
 from raydap.runtime import prepared_environment
 from support.agents import PreparedProgram, attach, raydap_that_debugs_nothing, read_line
 

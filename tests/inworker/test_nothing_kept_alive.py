@@ -190,7 +190,6 @@ OF_EDITORS = {"variables", "hover", "watch", "repl", "clipboard", "condition", "
 """The requests of editors that pydevd itself answers."""
 
 NO_LOOKS = {
-    "entering_code": "the program of `enter`",
     "enter": "each test below begins with it",
     "leave": "each test below ends with it",
     "resume_thread": "each stop below ends with it",

@@ -76,7 +76,7 @@ PARTS = {
     ),
     "the folder of sockets": Part(
         "has(node.Node, 'get_session_dir_path') and source(node.Node, '\"sockets\"')",
-        "driver_agent.start_beside_ray, relay_actor.sockets_folder, machine/raylets.py",
+        "driver_agent.start_beside_ray, relay_actor.sockets_folder, raylets.py",
         "A process says that raydap cannot debug it, and continues. See Node._init_temp in ray/_private/node.py.",
     ),
     "identities": Part(
@@ -162,7 +162,7 @@ PARTS = {
     "the options of a raylet": Part(
         "source(services.start_raylet, '--python_worker_command=', '--session_dir=', '--gcs-address=', "
         "'--ray-debugger-external=', '--session-name=', '--node_ip_address=', '--node_id=')",
-        "machine/raylets.py and all that use it",
+        "raylets.py and all that use it",
         "`raydap doctor` does not tell the versions on the nodes. See ray/_private/services.py, start_raylet.",
     ),
     "the names of log files": Part(

@@ -4,16 +4,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib import resources
 from pathlib import Path
 from types import ModuleType
+from typing import NoReturn
 
 import pytest
 
 from raydap.errors import SWITCHED_OFF
-from raydap.inworker.agent_code import agent_texts
 from raydap.inworker.injected_agent import start_injected_agent
-from raydap.inworker.worker_setup import CompiledModules, set_up
+from raydap.inworker.worker_setup import set_up
 from raydap.runtime import prepared_environment
 from support.agents import raydap_that_debugs_nothing
 
@@ -79,7 +78,7 @@ def test_raydap_run_prints_that_it_has_no_effect(tmp_path: Path, options: list[s
     assert done.stderr == f"raydap: {path}: {SWITCHED_OFF}\n"
 
 
-def no_code() -> CompiledModules:
+def no_code() -> NoReturn:
     raise AssertionError("an agent starts")
 
 
@@ -98,8 +97,5 @@ def test_a_running_worker_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     exec("class _private:\n class worker:\n  class global_worker:\n   worker_id = bytes(2)", vars(ray))
     monkeypatch.setitem(sys.modules, "ray", ray)
     monkeypatch.delitem(sys.modules, "_raydap_agent", raising=False)
-    assert (
-        start_injected_agent(agent_texts(str(resources.files("raydap.inworker"))), {}, "0000")
-        == "RAYDAP=off is in its environment"
-    )
+    assert start_injected_agent(no_code, {}, "0000") == "RAYDAP=off is in its environment"
     assert "_raydap_agent" not in sys.modules

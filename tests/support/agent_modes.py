@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from raydap.inworker import agent_code
+from raydap.inworker import bundle
 from support.agents import attach_to, hanging_up, read_line
 from support.entered import EnteredWorker
 
@@ -62,7 +62,7 @@ def start_in_mode(
 def environment(mode: str, folder: Path, python_path: str) -> dict[str, str]:
     """Return the environment for a process in this mode."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    at_start = str(Path(agent_code.__file__).parent / "at_start")
+    at_start = str(Path(bundle.__file__).parent / "at_start")
     path = [*([at_start] if mode else []), *([python_path] if python_path else [])]
     if path:
         kept["PYTHONPATH"] = os.pathsep.join(path)

@@ -15,19 +15,18 @@ from dap_client import Client
 from local_cluster import Child
 
 from raydap.inworker import calls
-from raydap.inworker.agent_code import find_modules
+from raydap.inworker.bundle import find_modules
 from support.entered import EnteredWorker
 
-# Starts the agent as inworker/worker_setup.py and sitecustomize.py do.
+# Starts the agent as driver_setup.py and sitecustomize.py do.
 _RUN = """
 import os, runpy, sys
 folder, raydap, sources, program, *names = sys.argv[1:]
-setup = {}
-exec(open(os.path.join(sources, "worker_setup.py")).read(), setup)
-texts = {name: open(os.path.join(sources, name + ".py")).read() for name in names}
-modules = {name: setup["run_module"](name, code) for name, code in setup["unpacked"](b"", b"", texts)}
-modules["agent_children"].AT_START = os.path.join(sources, "at_start")
-modules["agent"].start(folder, {"worker_id": "w1"}, raydap)
+loader = {}
+exec(open(os.path.join(sources, "loader.py")).read(), loader)
+own = loader["install"]("_raydap_agent", [(name, open(os.path.join(sources, name + ".py")).read()) for name in names])
+own.agent_children.AT_START = os.path.join(sources, "at_start")
+own.agent.start(folder, {"worker_id": "w1"}, raydap)
 runpy.run_path(program, run_name="__main__")
 """
 

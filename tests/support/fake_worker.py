@@ -307,23 +307,23 @@ class FakeWorker:
         paused = [thread for thread in self.started if expression == calls.pause_thread(thread)]
         if expression == "fail":
             self.refuse(request, "evaluation failed")
-        elif "names['job_folders']" in expression and self.folder:
+        elif "file_queries.job_folders" in expression and self.folder:
             modules = ["/py_modules_files/_ray_pkg_ab"] if self.module_copies else []
             self.reply(request, {"result": json.dumps([self.folder, *modules]), "variablesReference": 0})
-        elif "names['frame_variables']" in expression:
-            frames = re.findall(r"\d+", re.findall(r"\(([\d, ]*?),?\)\)\)\(\{\}\)$", expression)[0])
+        elif "frame_variables.frame_variables" in expression:
+            frames = re.findall(r"\d+", re.findall(r"frame_variables\(.*?, \(([\d, ]*)\)", expression)[0])
             self.reply(
                 request, {"result": json.dumps(json.dumps([self.locals] * len(frames))), "variablesReference": 0}
             )
-        elif "names['evaluate_running']" in expression:
+        elif "running_values.evaluate_running" in expression:
             self.reply(request, {"result": json.dumps(self.running_value), "variablesReference": 0})
         elif (
-            "names['blocked_threads']" in expression
-            or "names['read_stacks']" in expression
-            or "names['read_waits']" in expression
+            "blocked_threads.blocked_threads" in expression
+            or "stack_reader.read_stacks" in expression
+            or "thread_waits.read_waits" in expression
         ):
             self.reply(request, {"result": json.dumps(self.blocked), "variablesReference": 0})
-        elif summarised := re.fullmatch(r"\(lambda value, names: .*\)\(\((.*)\n\), \{\}\)", expression, re.DOTALL):
+        elif summarised := re.fullmatch(r"\(lambda value, raydap: [^\n]*\)\)\(\((.*)\n\), .*", expression, re.DOTALL):
             text = repr(f"{summarised[1]} of {self.key}")
             said = self.values.get(summarised[1], {"type": "str", "text": text, "hash": text})
             self.reply(request, {"result": repr(json.dumps(said)), "type": "str", "variablesReference": 0})
@@ -331,12 +331,12 @@ class FakeWorker:
             self.reply(request, {"result": json.dumps(self.collectives), "variablesReference": 0})
         elif expression == calls.own_rank():
             self.reply(request, {"result": json.dumps(self.rank), "variablesReference": 0})
-        elif "names['copies_of']" in expression:
+        elif "file_queries.copies_of" in expression:
             if "copies" in self.hold:
                 return
             copies = self.copies_answer or json.dumps([self.copy, *self.module_copies])
             self.reply(request, {"result": copies, "variablesReference": 0})
-        elif "names['code_lines']" in expression:
+        elif "file_queries.code_lines" in expression:
             self.reply(request, {"result": self.lines, "variablesReference": 0})
         elif resumed or unseen or paused or expression in _CHANGES:
             self.reply(request, {"result": "", "variablesReference": 0})

@@ -48,7 +48,6 @@ INVENTORY: dict[str, tuple[str, ...]] = {
         TCP,
     ),
     "cluster/machine/outside_looks.py": ("users/test_races.py::test_odd_folders_in_proc_are_passed_over", KERNEL),
-    "cluster/jobs/prepared_job.py": (PART,),
     "cluster/jobs/prepared_search.py": ("users/test_races.py::test_the_memory_of_another_users_process_is_not_read",),
     "cluster/dashboard/ray_token.py": ("token file of Ray",),
     "cluster/relay/relay_actor.py": (
@@ -61,7 +60,7 @@ INVENTORY: dict[str, tuple[str, ...]] = {
         "users/test_races.py::test_code_for_a_process_is_in_a_file_that_no_other_user_can_replace",
         "users/test_races.py::test_a_link_takes_the_name_of_a_file_that_a_process_has_run",
     ),
-    "cluster/machine/raylets.py": (
+    "inworker/raylets.py": (
         "inworker/test_code_of_other_users.py::test_a_process_of_theirs_with_the_command_line_of_a_raylet_is_none",
         "users/test_races.py::test_the_memory_of_another_users_process_is_not_read",
     ),
@@ -76,7 +75,7 @@ INVENTORY: dict[str, tuple[str, ...]] = {
     "hub/deploy.py": (OWN,),
     "hub/hub_token.py": ("token file of a hub",),
     "hub/server.py": (NAMED, TCP),
-    "inworker/agent_code.py": (PART, "files of an agent"),
+    "inworker/bundle.py": (PART, "files of an agent"),
     "inworker/agent_lines.py": (KERNEL,),
     "inworker/leftover_sockets.py": ("sockets that may be agents",),
     "inworker/private_sockets.py": (
@@ -85,7 +84,6 @@ INVENTORY: dict[str, tuple[str, ...]] = {
         "users/test_races.py::test_a_link_takes_the_place_of_a_new_socket",
     ),
     "inworker/at_start/sitecustomize.py": (PART, "files of an agent"),
-    "inworker/calls.py": (PART,),
     "inworker/driver_setup.py": (PART, "files of an agent"),
     "inworker/file_queries.py": (NAMED,),
     "inworker/for_cluster/sitecustomize.py": (PART,),

@@ -15,12 +15,12 @@ import pytest
 from raydap import private_listener
 from raydap.cluster.injection import gdb_injection, remote_exec
 from raydap.cluster.machine import outside_looks
-from raydap.cluster.machine.raylets import raylets
 from raydap.cluster.relay import relay_actor
 from raydap.cluster.survey import node_survey
 from raydap.inworker import stuck_adapter
 from raydap.inworker.agent_socket import AgentSocket
 from raydap.inworker.private_sockets import listen_privately
+from raydap.inworker.raylets import raylets
 from raydap.transport import runtime_folder
 from support.made_up_proc import add_process
 from support.other_users import ATTACKER, acting_as, needs_root, not_forever

@@ -16,7 +16,6 @@ from raydap.cluster.dashboard.facts_polling import FactsPolling
 from raydap.cluster.dashboard.polls import PROCESS_POLLS, Poll, Polls
 from raydap.cluster.jobs.job_list import Jobs
 from raydap.cluster.jobs.prepared_search import PreparedSearch
-from raydap.cluster.machine import raylets
 from raydap.cluster.relay.relay_client import ClusterAccess
 from raydap.cluster.source import WorkerSource
 from raydap.core.events import (
@@ -32,6 +31,7 @@ from raydap.core.events import (
 from raydap.core.process_info import ProcessInfo
 from raydap.core.settings import AttachSettings, LaunchSettings
 from raydap.errors import Code, Problem, ProblemError
+from raydap.inworker import raylets
 
 LONGEST_PAUSE_S = 15.0
 """The longest pause of the poll that finds paused workers (polls.py). While many workers start, a dashboard on a busy

@@ -18,13 +18,13 @@ from raydap.cluster.dashboard import dashboard_address, ray_token
 from raydap.cluster.dashboard.dashboard_client import Dashboard, is_own
 from raydap.cluster.dashboard.ray_facts import Row
 from raydap.cluster.legacy import legacy_breakpoints
-from raydap.cluster.machine.raylets import raylets
 from raydap.cluster.ray_process.ray_query import QueryFailed
 from raydap.cluster.survey import node_reports
 from raydap.doctor import session_breakpoints
 from raydap.doctor.facts import Facts, ListedWorker, SourceBreakpoint, Versions
 from raydap.errors import Code, Problem, ProblemError
 from raydap.hub import machine_status
+from raydap.inworker.raylets import raylets
 from raydap.presentation.numbers import counted
 from raydap.tcp_sockets import is_local_address
 

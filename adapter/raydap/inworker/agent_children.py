@@ -24,7 +24,7 @@ from .python_commands import PythonCommands, replace_in_os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from .replaced_functions import Prepare
@@ -193,14 +193,19 @@ def report(error: Exception) -> None:
 
 
 CHILDREN = True
-"""Whether the children of this process have agents. driver_setup.py and sitecustomize.py may change it."""
+"""Whether the children of this process have agents. `configure` may change it."""
 
 AT_START = ""
-"""The folder of sitecustomize.py, which gives a new Python its agent; "" if there is none. driver_setup.py and
-sitecustomize.py set it."""
+"""The folder of sitecustomize.py, which gives a new Python its agent; "" if there is none. `configure`
+sets it."""
 
 PACKED_START_FILES = ""
-"""The files of such a folder, for a machine where AT_START does not exist (agent_code.py, child_settings)."""
+"""The files of such a folder, for a machine where AT_START does not exist (bundle.py, child_settings)."""
+
+
+def configure(settings: Mapping[str, Any]) -> None:
+    """Set CHILDREN, AT_START and PACKED_START_FILES, where the settings contain them."""
+    globals().update(settings)
 
 
 def follow_children(agent: Any) -> None:

@@ -42,8 +42,10 @@ class Changes:
     A process that is attached again gets a new one, with the same debugger object or another.
     """
 
-    def __init__(self, debugger: Any) -> None:
+    def __init__(self, debugger: Any, package: Any = None) -> None:
         self.debugger = debugger
+        self.package = package
+        """The package of these modules in the worker (calls.py), which `leave` removes. None: it stays."""
         self.limits = TimeLimits(lambda: debugger.pydb_disposed or not debugger.authentication.is_authenticated())
         self.values = LimitedValues(self.limits)
         self.threads = ThreadControl(debugger, self.limits)
@@ -121,6 +123,8 @@ class Changes:
         if tune:
             set_nodelay(self.debugger, 0)
             set_send_timeout(self.debugger, 0)
+        if self.package is not None:
+            self.package.remove(self.package.__name__)
 
 
 def set_nodelay(debugger: Any, value: int) -> None:

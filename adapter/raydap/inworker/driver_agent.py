@@ -6,13 +6,16 @@ its first line if the program waits for a raydap.
 
 import os
 import socket
+import sys
 import time
 from typing import Any
 
+from .actor_threads import trace_actor_threads
 from .agent import CALL_TIMEOUT_S, VERSION, start, start_without_socket
+from .agent_children import configure
 from .agent_lines import write_line
 from .private_sockets import peer_is_trusted
-from .raydap_calls import call_raydaps, raydaps_in
+from .raydap_calls import call_raydaps, raydaps_in, skip_post_mortem_alone
 
 WAIT_INTERVAL_S = 0.2
 """Seconds between two attempts of a waiting program to call a raydap."""
@@ -55,13 +58,23 @@ def join_session() -> None:
     start_beside_ray("DRIVER", "")
 
 
-def start_in_worker(raydap: str) -> None:
-    """Start the agent of a Ray worker. `raydap` is as in `start`."""
-    start_beside_ray("WORKER", raydap)
+def start_in_worker(raydap: str, settings: dict[str, Any]) -> None:
+    """Start the agent of a Ray worker. `raydap` is as in `start`, and `settings` are those of agent_children.py."""
+    configure(settings)
+    try:
+        trace_actor_threads()
+    except Exception as error:
+        sys.stderr.write(f"raydap cannot stop idle threads of threaded actors in this worker: {error!r}\n")
+    folder = start_beside_ray("WORKER", raydap)
+    if raydap:
+        skip_post_mortem_alone(raydap, folder)
 
 
-def start_beside_ray(worker_type: str, raydap: str) -> None:
-    """Start the agent of a process of Ray; its socket is beside Ray's own. `raydap` is as in `start`."""
+def start_beside_ray(worker_type: str, raydap: str) -> str:
+    """Start the agent of a process of Ray; return the folder of its socket and of Ray's own.
+
+    `raydap` is as in `start`.
+    """
     import ray
 
     worker: Any = ray._private.worker.global_worker
@@ -72,7 +85,9 @@ def start_beside_ray(worker_type: str, raydap: str) -> None:
         "node_ip": worker.node_ip_address,
         "worker_type": worker_type,
     }
-    start(os.path.join(worker.node.get_session_dir_path(), "sockets"), identity, raydap)
+    folder = os.path.join(worker.node.get_session_dir_path(), "sockets")
+    start(folder, identity, raydap)
+    return folder
 
 
 def report_cluster(raydap: str) -> None:

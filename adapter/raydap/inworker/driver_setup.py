@@ -18,7 +18,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from .agent_code import child_settings, packed_code
+from .bundle import AGENT, REST, child_settings, load, read_text
 
 VARIABLE = "RAY_RUNTIME_ENV_HOOK"
 
@@ -137,13 +137,12 @@ class DriverSetup:
         if not _ray_accepts(next_hook):
             return runtime_env
         names = {
-            "packed": packed_code(self.folder),
-            "names": child_settings(self.folder, self.children),
+            "settings": child_settings(self.folder, self.children),
             "raydap": self.raydap,
             "next_hook": None if next_hook == "" else next_hook,  # Ray's workers ignore an empty name.
         }
-        with open(os.path.join(self.folder, "worker_setup.py"), encoding="utf-8") as file:
-            code = file.read() + "\nset_up(lambda: unpacked(*packed), names, raydap, next_hook)\n"
+        code = read_text(self.folder, "worker_setup.py")
+        code += f"\nset_up(lambda: {load(self.folder, AGENT, *REST, compiled=True)}, settings, raydap, next_hook)\n"
         # `exec` is pickled by its name and the rest is text. So workers need no module of raydap, and may have any
         # Python version.
         set_up: Any = functools.partial(exec, code, names)

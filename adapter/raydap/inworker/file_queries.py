@@ -1,30 +1,10 @@
-"""Queries about files, answered in the worker. calls.py sends this file with each query."""
+"""Queries about files, answered in the worker."""
 
 import dis
-import json
 import os
 import sys
 import tokenize
-from collections.abc import Callable
 from types import CodeType
-
-
-class RaydapResult(Exception):
-    """The text of this exception is a result, not an error."""
-
-
-def answer(query: Callable[..., object], *arguments: object) -> str:
-    """Return the result of one of the functions below as a text of JSON, which an evaluate returns unchanged.
-
-    debugpy before 1.8.22 answers an evaluate without a frame with an empty result, and prints the value into the
-    program's output. But its answer contains the text of an exception, so the result is raised there.
-    """
-    from _pydevd_bundle.pydevd_comm import internal_evaluate_expression_json
-
-    text = json.dumps(query(*arguments))
-    if "exec_result" in internal_evaluate_expression_json.__code__.co_varnames:
-        return text
-    raise RaydapResult(text)
 
 
 def job_folders() -> list[str]:

@@ -5,17 +5,14 @@ So the agent starts only once in a process. It starts in a thread of its own, so
 it. It stays when raydap detaches, as in a prepared worker.
 """
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    # The text of worker_setup.py runs before this one, in the same namespace.
-    from raydap.inworker.worker_setup import set_up, unpacked
+from collections.abc import Callable
+from typing import Any
 
 
-def start_injected_agent(texts: dict[str, str], names: dict[str, Any], worker_id: str) -> str:
+def start_injected_agent(load: Callable[[], Any], settings: dict[str, Any], worker_id: str) -> str:
     """Start the agent in a new thread; return "", or the reason why no agent starts. Raise nothing.
 
-    `texts` are the sources of an agent's modules (agent_code.agent_texts), and `names` are the settings of
+    `load` installs the agent's modules and returns their package (bundle.py), and `settings` are those of
     agent_children.py. `worker_id` is Ray's hex id of the worker where the agent is to start.
     """
     import os
@@ -38,9 +35,11 @@ def start_injected_agent(texts: dict[str, str], names: dict[str, Any], worker_id
             # The program's trace functions and profilers are for its own new threads.
             sys.settrace(None)
             sys.setprofile(None)
-            set_up(lambda: unpacked(b"", b"", texts), names, "", None)
-            if getattr(sys.modules.get(f"{name}.agent"), "AGENT", None) is None:
-                del sys.modules[name]  # The start has failed and reported its error. Allow another attempt.
+            try:
+                load().driver_agent.start_in_worker("", settings)
+            except Exception as error:
+                del sys.modules[name]  # Allow another attempt.
+                sys.stderr.write(f"raydap cannot debug this worker: {error!r}\n")
 
         thread: Any = threading.Thread(target=begin, name="raydap", daemon=True)
         thread.pydev_do_not_trace = thread.is_pydev_daemon_thread = True

@@ -9,27 +9,24 @@ nor its JobSupervisor.
 import json
 import os
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    # The texts of these files run before this one, in the same namespace.
-    from raydap.inworker.private_folders import private_folder
-    from raydap.inworker.start_files import unpack
+from .private_folders import private_folder
+from .raylets import sockets_folder
+from .start_files import unpack
 
 JOB_CONFIG = "RAY_JOB_CONFIG_JSON_ENV_VAR"
 """Ray's variable with the runtime_env and the metadata of a job (dashboard/modules/job/job_supervisor.py)."""
 
 
-def start(find: Callable[[str], str], packed: str, session: str, name: str, children: bool) -> None:
+def start(packed: str, session: str, name: str, children: bool) -> None:
     """Write the sources of an agent, set the environment, and become the program.
 
-    `find` is `sockets_folder` of machine/raylets.py, and `packed` are the sources. raydap listens under this `name` in
-    the sockets folder of this Ray `session`, on each of its nodes. `children` is whether subprocesses have agents.
+    `packed` are the sources. raydap listens under this `name` in the sockets folder of this Ray `session`, on each of
+    its nodes. `children` is whether subprocesses have agents.
     """
     try:
         forget_metadata()
-        sockets = find(session)
+        sockets = sockets_folder(session)
         if not sockets:
             raise FileNotFoundError(f"no folder for the sockets of Ray's session {session}")
         at_start = unpack(packed, private_folder("raydap-job-"))

@@ -1,7 +1,7 @@
 """The start of an agent without modules that a new Python has not imported yet.
 
 Importing json, socket, threading, typing and the modules that these import takes 20 to 50 ms of a processor. That is
-more than everything else in a small Python. So the modules of an idle agent (agent_code.py) import only C modules and
+more than everything else in a small Python. So the modules of an idle agent (bundle.py) import only C modules and
 modules that Python itself has imported. `load_rest` runs the other modules of an agent when raydap requests more than
 the identity of the process.
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Function = TypeVar("Function", bound=Callable[..., Any])
 
-run_rest: Callable[[], None] | None = None
+run_rest: Callable[[], object] | None = None
 """Runs the modules that have not run yet; None when all have. sitecustomize.py sets it."""
 
 LOADING = RLock()

@@ -1,6 +1,6 @@
 """The files that a Python needs to begin with an agent, where raydap is not installed.
 
-They are sent as text (agent_code.py): with the program of a submitted job, and with the workers of every program.
+They are sent as text (bundle.py): with the program of a submitted job, and with the workers of every program.
 """
 
 import base64

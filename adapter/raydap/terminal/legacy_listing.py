@@ -10,10 +10,10 @@ from raydap.cluster.dashboard import ray_token
 from raydap.cluster.legacy import legacy_breakpoints
 from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
 from raydap.cluster.legacy.legacy_watch import LegacyWatch
-from raydap.cluster.machine import raylets
 from raydap.cluster.ray_process.gcs_keys import GcsKeys, KeysUnknown
 from raydap.cluster.ray_process.ray_query import QueryFailed
 from raydap.cluster.relay.relay_client import ClusterAccess
+from raydap.inworker import raylets
 from raydap.protocol.types import WorkerKey
 from raydap.terminal.live_session import LiveSession
 from raydap.terminal.progress import Progress

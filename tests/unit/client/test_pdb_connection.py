@@ -85,7 +85,7 @@ def test_a_joined_pdb_shows_where_it_stands_and_answers() -> None:
     assert shown[:2] == ["> /p/collect.py(8)collect()", "-> total += 1"]
     assert shown[2:6] == ["no end of line", "'é'", "", "after an empty line"]
     assert shown[6:] == ["ENTERING RECURSIVE DEBUGGER", safe_pdb.CONTINUES]
-    assert fake.lines[0].startswith("!exec(")
+    assert fake.lines[0].startswith("!(lambda names: exec(")
     assert fake.lines[1:3] == ["p total\n", "p é\n"]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from raydap.cluster.machine import raylets
+from raydap.inworker import raylets
 from support.made_up_proc import add_process
 
 SESSION = "session_2026-01-01_00-00-00_000000_1"

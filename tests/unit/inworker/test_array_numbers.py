@@ -159,6 +159,6 @@ def test_pyarrow() -> None:
 
 
 def test_no_library_is_imported() -> None:
-    program = f"value = 3\n{calls.summary('value', 1.0)}\nimport sys\nprint('numpy' in sys.modules)"
+    program = f"value = 3\n{calls._entered()}\n{calls.summary('value', 1.0)}\nimport sys\nprint('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -3,6 +3,7 @@
 import ast
 import contextlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raydap.inworker import calls
+from raydap.inworker import bundle, calls
+from support.installed import FOLDER
 
 REPL = [
     calls.enter(True),
@@ -42,24 +44,6 @@ def test_each_is_one_expression_in_one_line_of_plain_text(expression: str) -> No
     assert "\n" not in expression
 
 
-@pytest.mark.parametrize("module", sorted(path.stem for path in Path(calls.__file__).parent.glob("*.py")))
-def test_older_pythons_can_read_what_is_sent(module: str) -> None:
-    """Before Python 3.12, an expression in an f-string cannot contain a string with the same quotes."""
-    for node in ast.walk(ast.parse(calls._source(module))):
-        if isinstance(node, ast.FormattedValue):
-            texts = [inner for inner in ast.walk(node.value) if isinstance(inner, ast.Constant | ast.JoinedStr)]
-            assert texts == [], ast.unparse(node)
-
-
-def test_an_f_string_with_texts_inside_says_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    source = """one = f"a{{{d['x']!r:>5}}}{d['y']:.{d['w']}f}{d and f' #{z}'}{z!s}{'é'!a}{z}" + f"{z:{z}d}{z}" """
-    (tmp_path / "made_up.py").write_text(source, encoding="utf-8")
-    monkeypatch.setattr("importlib.resources.files", lambda package: tmp_path)
-    names: dict[str, Any] = {"d": {"x": "v", "y": 1.25, "w": 1}, "z": 3}
-    exec(calls._source("made_up"), names)
-    assert names["one"] == "a{  'v'}1.2 #33'\\xe9'3  33"
-
-
 def test_an_expression_of_the_users_is_one_part_of_the_call_whatever_it_is() -> None:
     for text in ("loss", "a, b", "x # comment", "[each for each in y]", "'é'"):
         compile(calls.summary(text, 0.5), "expression", "eval")
@@ -73,7 +57,7 @@ def test_what_no_summary_can_be_is_refused(text: object) -> None:
 
 
 def test_raydaps_own_are_known_by_how_they_begin() -> None:
-    assert all(each.startswith(calls.OWN) for each in [*REPL[2:], *QUERIES, *STACKS, calls.summary("x", 1.0)])
+    assert all(each.startswith(calls.OWN) for each in [*REPL, *QUERIES, *STACKS, calls.summary("x", 1.0)])
 
 
 def test_all_are_different_and_what_is_sent_often_is_short() -> None:
@@ -85,13 +69,17 @@ def test_all_are_different_and_what_is_sent_often_is_short() -> None:
     assert max(map(len, REPL)) < 64 * 1024
 
 
-@pytest.mark.parametrize(
-    "source", [calls.entering_code(True), calls._files(), calls._source(*calls._FUNCTIONS["stacks"])]
+SENT = bundle.with_imports(
+    FOLDER, ["changes", *sorted(set(re.findall(r"raydap\\.([a-z_]+)\\.", Path(calls.__file__).read_text())))]
 )
-def test_what_is_sent_needs_nothing_of_this_package_and_no_newer_python(source: str) -> None:
-    tree = ast.parse(source, feature_version=(3, 10))
+"""The modules that expressions install."""
+
+
+@pytest.mark.parametrize("module", SENT)
+def test_what_is_sent_needs_no_newer_python_and_few_modules(module: str) -> None:
+    tree = ast.parse(bundle.bare_source(bundle.read_text(FOLDER, f"{module}.py")), feature_version=(3, 10))
     nodes = list(ast.walk(tree))
-    modules = {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
+    modules = {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom) and not node.level}
     modules |= {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
     assert modules <= {
         *(
@@ -100,14 +88,21 @@ def test_what_is_sent_needs_nothing_of_this_package_and_no_newer_python(source: 
             "collections.abc",
             "gc",
             "contextlib",
+            "contextvars",
             "ctypes",
             "dis",
+            "hashlib",
             "inspect",
             "itertools",
             "json",
             "linecache",
             "math",
+            "numpy",
+            "operator",
             "os",
+            "pdb",
+            "re",
+            "reprlib",
             "signal",
             "socket",
             "struct",
@@ -119,15 +114,6 @@ def test_what_is_sent_needs_nothing_of_this_package_and_no_newer_python(source: 
         *("debugpy", "debugpy.server", "pydevd"),
         *(module for module in modules if module.startswith(("_pydevd_bundle", "_pydevd_sys_monitoring"))),
     }
-    # Python 3.12 and later write a nested f-string in a form that older versions cannot read.
-    assert not any(isinstance(node, ast.JoinedStr) for node in nodes)
-    # In the worker, the files share one namespace.
-    names = [node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
-    for node in tree.body:
-        if isinstance(node, ast.Assign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names += [target.id for target in targets if isinstance(target, ast.Name)]
-    assert len(names) == len(set(names))
 
 
 @given(st.text() | st.lists(st.integers()))

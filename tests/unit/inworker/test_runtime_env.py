@@ -7,17 +7,20 @@ import pickle
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import CodeType, ModuleType, SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
 import raydap
-from raydap.inworker import agent_code
+from raydap.inworker import bundle
 from raydap.inworker.driver_setup import POST_MORTEM, UV, UV_HOOK, VARIABLE, DriverSetup
-from raydap.inworker.worker_setup import CompiledModules, set_up, unpacked
+from raydap.inworker.loader import remove
+from raydap.inworker.worker_setup import set_up
 
 SOURCES = str(Path(raydap.__file__).parent / "inworker")
+
+COMPILE = compile
 
 CALLED: list[str] = []
 
@@ -226,33 +229,32 @@ def test_ray_is_wrapped_as_it_is_imported(setup: DriverSetup, monkeypatch: pytes
 
 
 AGENT = """\
-import sys
-def start_in_worker(raydap):
-    print('called', raydap, sys.modules['_raydap_agent.agent_children'].CHILDREN)
+def start_in_worker(raydap, settings):
+    print('called', raydap, settings)
 """
 
 
-def agent(text: str = AGENT) -> Callable[[], CompiledModules]:
-    texts = {
-        "agent_children": "CHILDREN = True\n",
-        "actor_threads": "def trace_actor_threads(): pass\n",
-        "driver_agent": text,
-        "raydap_calls": "def skip_post_mortem_alone(raydap, folder): pass\n",
-        "agent": "class AGENT: folder = ''\n",
-    }
-    return lambda: unpacked(b"", b"", texts)
+def agent(text: str = AGENT) -> Callable[[], Any]:
+    def load() -> Any:
+        module = ModuleType("driver_agent")
+        exec(text, vars(module))
+        return SimpleNamespace(driver_agent=module)
+
+    return load
 
 
 @pytest.mark.usefixtures("no_agent")
 @pytest.mark.parametrize("next_hook", [users_setup, f"{__name__}.users_setup", None])
 def test_a_worker_starts_the_agent_and_then_the_users_hook(next_hook: Any, capsys: pytest.CaptureFixture[str]) -> None:
     set_up(agent(), {"CHILDREN": False}, "/raydap", next_hook)
-    assert capsys.readouterr().out == "called /raydap False\n"
+    assert capsys.readouterr().out == "called /raydap {'CHILDREN': False}\n"
     assert ["user"] * (next_hook is not None) == CALLED
 
 
 @pytest.mark.usefixtures("no_agent")
-@pytest.mark.parametrize("source", ["no Python", "def start_in_worker(raydap):\n    raise OSError('no socket')\n"])
+@pytest.mark.parametrize(
+    "source", ["no Python", "def start_in_worker(raydap, settings):\n    raise OSError('no socket')\n"]
+)
 def test_an_agent_that_does_not_start_harms_no_worker(source: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Ray ends a worker whose setup hook raises."""
     set_up(agent(source), {}, "/raydap", users_setup)
@@ -270,18 +272,29 @@ def test_a_users_hook_that_raises_still_does() -> None:
         set_up(agent(), {}, "/raydap", fail)
 
 
-@pytest.mark.parametrize("magic", [importlib.util.MAGIC_NUMBER, b"another"])
-def test_a_worker_reads_what_its_driver_has_packed(magic: bytes) -> None:
+@pytest.mark.parametrize("version", ["the same Python", "another Python"])
+def test_a_worker_reads_what_its_driver_has_packed(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     """Another version of Python compiles the code itself."""
-    own, compiled, texts = agent_code.packed_code(SOURCES)
-    assert own == importlib.util.MAGIC_NUMBER
-    modules = unpacked(magic, compiled if magic == own else b"", texts)
-    found = agent_code.find_modules(SOURCES)
-    assert [name for name, _ in modules] == found.idle + found.rest
-    assert {code.co_filename for _, code in modules} == {"<raydap agent>"}
-    started = dict(modules)["driver_agent"].co_consts
-    (function,) = [each for each in started if isinstance(each, CodeType) and each.co_name == "start_in_worker"]
-    assert function.co_filename == "<raydap agent>"
+    code = bundle.load(SOURCES, "_raydap_agent.test", *bundle.REST, compiled=True)
+    if version != "the same Python":
+        monkeypatch.setattr(importlib.util, "MAGIC_NUMBER", b"another")
+    compiled = []
+
+    def compiling(*args: Any, **named: Any) -> Any:
+        compiled.append(args)
+        return COMPILE(*args, **named)
+
+    monkeypatch.setattr("builtins.compile", compiling)
+    try:
+        own = eval(code)
+    finally:
+        remove("_raydap_agent.test")
+    found = bundle.find_modules(SOURCES)
+    assert {*vars(own)} >= {*found.idle, *found.rest}
+    assert own.driver_agent.start_in_worker.__code__.co_filename == "<raydap agent>"
+    assert own.driver_agent.start is own.agent.start
+    assert bool(compiled) is (version != "the same Python")
+    assert not [name for name in sys.modules if f"{name}.".startswith("_raydap_agent.test.")]
 
 
 def test_workers_have_the_drivers_setting_for_post_mortems(setup: DriverSetup, monkeypatch: pytest.MonkeyPatch) -> None:

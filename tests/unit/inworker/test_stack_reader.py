@@ -12,19 +12,15 @@ from typing import Any
 
 import pytest
 
-from raydap.inworker import calls
-
-MODULES = ("thread_frames", "frame_locals", "safe_values", "coroutines", "stack_reader")
+from support.installed import expression, installed
 
 OVER = threading.Event()
 
 
 @pytest.fixture
-def read() -> dict[str, Any]:
-    """Return the names of the modules in one namespace, as in a worker without an agent."""
-    names: dict[str, Any] = {"__name__": "reader"}
-    exec(calls._source(*MODULES), names)
-    return names
+def read() -> Any:
+    """Return the module, installed as in a worker without an agent."""
+    return installed("stack_reader").stack_reader
 
 
 def loop() -> None:
@@ -96,12 +92,12 @@ def _over() -> Iterator[None]:
 @pytest.mark.parametrize(
     ("target", "activity", "call"), [(loop, "running", None), (compute, "busy", None), (wait, "blocked", "OVER.wait")]
 )
-def test_what_a_thread_does(read: dict[str, Any], target: Callable[[], None], activity: str, call: str | None) -> None:
+def test_what_a_thread_does(read: Any, target: Callable[[], None], activity: str, call: str | None) -> None:
     thread = threading.Thread(target=target, daemon=True)
     thread.start()
 
     def stack() -> dict[str, Any]:
-        (found,) = read["read_stacks"]([thread.ident])["threads"]
+        (found,) = read.read_stacks([thread.ident])["threads"]
         found_: dict[str, Any] = found
         return found_
 
@@ -114,7 +110,7 @@ def test_what_a_thread_does(read: dict[str, Any], target: Callable[[], None], ac
     thread.join()
 
 
-def test_a_thread_that_has_stopped_for_an_exception_shows_where_it_was_raised(read: dict[str, Any]) -> None:
+def test_a_thread_that_has_stopped_for_an_exception_shows_where_it_was_raised(read: Any) -> None:
     """pydevd waits in a function that Python calls after the frames of the exception have ended."""
     pydevd: dict[str, Any] = {"OVER": OVER}
     source = "def _do_wait_suspend():\n    OVER.wait()\ndef do_wait_suspend(self, frame):\n    _do_wait_suspend()\n"
@@ -136,30 +132,30 @@ def test_a_thread_that_has_stopped_for_an_exception_shows_where_it_was_raised(re
     thread.start()
     found: dict[str, Any] = {"activity": ""}
     while found["activity"] != "stopped":
-        (found,) = read["read_stacks"]([thread.ident])["threads"]
+        (found,) = read.read_stacks([thread.ident])["threads"]
     assert found["frames"][found["user"]]["name"] == "fail"
     assert "_do_stop" not in [frame["name"] for frame in found["frames"]]
     OVER.set()
     thread.join()
 
 
-def test_a_source_that_has_changed_names_no_call(read: dict[str, Any], tmp_path: Any) -> None:
+def test_a_source_that_has_changed_names_no_call(read: Any, tmp_path: Any) -> None:
     file = tmp_path / "changed.py"
     file.write_text("OVER.wait()\n")
     code = compile(file.read_text(), str(file), "exec")
     file.write_text("def (\n")
     thread = threading.Thread(target=exec, args=(code, {"OVER": OVER}), daemon=True)
     thread.start()
-    while (found := read["read_stacks"]([thread.ident])["threads"][0])["user"] == -1:
+    while (found := read.read_stacks([thread.ident])["threads"][0])["user"] == -1:
         pass
     assert found["call"] == ""
     OVER.set()
     thread.join()
 
 
-def test_coroutines_that_wait(read: dict[str, Any]) -> None:
+def test_coroutines_that_wait(read: Any) -> None:
     with event_loop(2):
-        stacks = read["read_stacks"]()
+        stacks = read.read_stacks()
     waiting = {each["name"]: each for each in stacks["threads"] if each.get("coroutine")}
     # `main` waits, too.
     waiting = {name: each for name, each in waiting.items() if name.startswith("train")}
@@ -170,34 +166,33 @@ def test_coroutines_that_wait(read: dict[str, Any]) -> None:
     assert found["call"] == "await answer"
     assert {"name": "turn", "value": "1", "type": "int"} in found["frames"][0]["locals"]
     assert stacks["more"] == 0
-    assert all(not each.get("coroutine") for each in read["read_stacks"]()["threads"]), "they have ended"
+    assert all(not each.get("coroutine") for each in read.read_stacks()["threads"]), "they have ended"
 
 
-def test_many_coroutines(read: dict[str, Any]) -> None:
+def test_many_coroutines(read: Any) -> None:
     with event_loop(70):
-        stacks = read["read_stacks"]()
+        stacks = read.read_stacks()
     assert sum(each.get("coroutine", False) for each in stacks["threads"]) == 50
     assert stacks["more"] == 21
 
 
-def test_one_thread_has_no_coroutines(read: dict[str, Any]) -> None:
+def test_one_thread_has_no_coroutines(read: Any) -> None:
     """A pause, for example, reads single threads."""
     with event_loop(2):
-        stacks = read["read_stacks"]([threading.get_ident(), threading.main_thread().ident])
+        stacks = read.read_stacks([threading.get_ident(), threading.main_thread().ident])
     assert not any(each.get("coroutine") for each in stacks["threads"])
 
 
 FORK = """\
 import os, sys, threading
 
-names = {"__name__": "reader"}
-exec(sys.argv[1], names)
+stack_reader = eval(sys.argv[1]).stack_reader
 if child := os.fork():
     raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-print(threading.get_ident() in names["_cpu_times"]())
+print(threading.get_ident() in stack_reader._cpu_times())
 """
 
 
 def test_a_forked_process_has_its_main_threads_time_on_a_processor() -> None:
-    command = [sys.executable, "-c", FORK, calls._source(*MODULES)]
+    command = [sys.executable, "-c", FORK, expression("stack_reader")]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "True\n"

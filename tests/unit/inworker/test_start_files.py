@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from raydap.inworker import private_folders, start_files
-from raydap.inworker.agent_code import bare_source, packed_start_files
-from raydap.inworker.agent_code import start_files as files_in
+from raydap.inworker.bundle import bare_source, packed_start_files
+from raydap.inworker.bundle import start_files as files_in
 from raydap.inworker.private_folders import safe_parent
 from raydap.inworker.start_files import unpack_once
 

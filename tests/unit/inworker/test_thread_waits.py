@@ -12,10 +12,7 @@ from typing import Any
 
 import pytest
 
-from raydap.inworker import calls
-
-MODULES: tuple[str, ...] = ("thread_frames", "frame_locals", "safe_values", "coroutines", "stack_reader")
-MODULES += ("lock_owners", "object_waits", "coroutine_waits", "thread_waits")
+from support.installed import installed
 
 
 class Shelf:
@@ -43,11 +40,9 @@ OVER = threading.Event()
 
 
 @pytest.fixture
-def read() -> dict[str, Any]:
-    """Return the names of the modules in one namespace, as in a worker without an agent."""
-    names: dict[str, Any] = {"__name__": "reader"}
-    exec(calls._source(*MODULES), names)
-    return names
+def read() -> Any:
+    """Return the module, installed as in a worker without an agent."""
+    return installed("thread_waits").thread_waits
 
 
 def take() -> None:
@@ -152,49 +147,49 @@ def running(*functions: Callable[..., None]) -> Iterator[list[int]]:
             assert not thread.is_alive()
 
 
-def waits(read: dict[str, Any], name: str) -> dict[str, Any]:
+def waits(read: Any, name: str) -> dict[str, Any]:
     """Return what the thread or coroutine of this name waits for, once it is blocked."""
     while True:
-        for thread in read["read_waits"]()["threads"]:
+        for thread in read.read_waits()["threads"]:
             if thread["name"] == name and thread["activity"] == "blocked":
                 told: dict[str, Any] = thread.get("wait", {})
                 return told
 
 
 @pytest.mark.parametrize("take_it", [take, take_in_with])
-def test_a_thread_inside_a_with_holds_the_lock(read: dict[str, Any], take_it: Callable[[], None]) -> None:
+def test_a_thread_inside_a_with_holds_the_lock(read: Any, take_it: Callable[[], None]) -> None:
     with running(hold_in_with, take_it) as (holder, _):
         told = waits(read, take_it.__name__)
     assert told == {"kind": "lock", "holder": holder, "sure": True, "ends": False}
 
 
-def test_a_thread_that_has_acquired_a_lock_may_hold_it(read: dict[str, Any]) -> None:
+def test_a_thread_that_has_acquired_a_lock_may_hold_it(read: Any) -> None:
     with running(hold_no_longer, hold_by_acquire, take) as (_, holder, _):
         told = waits(read, "take")
     assert told == {"kind": "lock", "holder": holder, "sure": False, "ends": False}
 
 
-def test_a_wait_that_ends_by_itself(read: dict[str, Any]) -> None:
+def test_a_wait_that_ends_by_itself(read: Any) -> None:
     with running(hold_by_acquire, take_for_some_time) as (holder, _):
         told = waits(read, "take_for_some_time")
     assert told == {"kind": "lock", "holder": holder, "sure": False, "ends": True}
 
 
-def test_a_thread_that_takes_a_lock_twice_waits_for_itself(read: dict[str, Any]) -> None:
+def test_a_thread_that_takes_a_lock_twice_waits_for_itself(read: Any) -> None:
     with running(take_twice) as (ident,):
         told = waits(read, "take_twice")
         SHELF.lock.release()
     assert told == {"kind": "lock", "holder": ident, "sure": True, "ends": False}
 
 
-def test_an_rlock_knows_its_owner(read: dict[str, Any]) -> None:
+def test_an_rlock_knows_its_owner(read: Any) -> None:
     with running(hold_reentrant, take_reentrant) as (holder, _):
         told = waits(read, "take_reentrant")
     assert told == {"kind": "lock", "holder": holder, "sure": True, "ends": False}
 
 
 @pytest.mark.parametrize("take_it", [take_of_many, take_by_name, take_own])
-def test_locks_are_found_where_programs_keep_them(read: dict[str, Any], take_it: Callable[[], None]) -> None:
+def test_locks_are_found_where_programs_keep_them(read: Any, take_it: Callable[[], None]) -> None:
     lock_all()
     with running(take_it):
         told = waits(read, take_it.__name__)
@@ -202,7 +197,7 @@ def test_locks_are_found_where_programs_keep_them(read: dict[str, Any], take_it:
     assert told == {"kind": "lock", "holder": 0, "sure": False, "ends": False}
 
 
-def test_a_thread_that_waits_for_the_end_of_another(read: dict[str, Any]) -> None:
+def test_a_thread_that_waits_for_the_end_of_another(read: Any) -> None:
     def join() -> None:
         other.join()
 
@@ -216,7 +211,7 @@ def test_a_thread_that_waits_for_the_end_of_another(read: dict[str, Any]) -> Non
     other.join()
 
 
-def test_an_unknown_target_is_not_reported(read: dict[str, Any]) -> None:
+def test_an_unknown_target_is_not_reported(read: Any) -> None:
     def wait() -> None:
         OVER.wait()
 
@@ -274,24 +269,26 @@ RAYS = "/venv/lib/ray/_private/worker.py"
         ),
     ],
 )
-def test_what_ray_waits_for(read: dict[str, Any], function: str, names: dict[str, Any], told: dict[str, Any]) -> None:
-    found = read["Waits"]().of_thread(1, {1: frame_of(RAYS, function, **names)})
+def test_what_ray_waits_for(read: Any, function: str, names: dict[str, Any], told: dict[str, Any]) -> None:
+    found = read.Waits().of_thread(1, {1: frame_of(RAYS, function, **names)})
     whole = {"kind": "objects", "tasks": [], "more": 0, "puts": 0, "needed": 0, "ends": False}
     assert found == {"wait": {**whole, **told}}
 
 
 @pytest.mark.usefixtures("ray")
-def test_many_objects_are_not_all_named(read: dict[str, Any]) -> None:
+def test_many_objects_are_not_all_named() -> None:
     refs = [Ref(number) for number in range(200)]
-    read["_AWAITED_TASKS"] = 100
-    (told,) = read["Waits"]().of_thread(1, {1: frame_of(RAYS, "get", object_refs=refs, timeout=None)}).values()
+    own = installed("thread_waits")
+    own.object_waits._AWAITED_TASKS = 100
+    frames = {1: frame_of(RAYS, "get", object_refs=refs, timeout=None)}
+    (told,) = own.thread_waits.Waits().of_thread(1, frames).values()
     assert (len(told["tasks"]), told["more"]) == (100, 100)
 
 
 @pytest.mark.usefixtures("ray")
 @pytest.mark.parametrize("names", [{"object_refs": ["no ref"], "timeout": None}, {}, {"object_refs": None}])
-def test_another_ray_than_it_was_written_for(read: dict[str, Any], names: dict[str, Any]) -> None:
-    assert read["Waits"]().of_thread(1, {1: frame_of(RAYS, "get", **names)}) == {}
+def test_another_ray_than_it_was_written_for(read: Any, names: dict[str, Any]) -> None:
+    assert read.Waits().of_thread(1, {1: frame_of(RAYS, "get", **names)}) == {}
 
 
 async def ready(ref: Ref) -> None:
@@ -374,7 +371,7 @@ def event_loop(coroutine: Any) -> Iterator[None]:
         (takes, None),
     ],
 )
-def test_what_a_coroutine_waits_for(read: dict[str, Any], coroutine: Any, told: dict[str, Any] | None) -> None:
+def test_what_a_coroutine_waits_for(read: Any, coroutine: Any, told: dict[str, Any] | None) -> None:
     with event_loop(coroutine):
         found = waits(read, "the coroutine")
     found["tasks"] = sorted(found["tasks"]) if found else []
@@ -382,7 +379,7 @@ def test_what_a_coroutine_waits_for(read: dict[str, Any], coroutine: Any, told: 
     assert found == ({"tasks": []} if told is None else {**whole, **told})
 
 
-def test_the_task_of_ray_for_which_a_coroutine_runs(read: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_task_of_ray_for_which_a_coroutine_runs(read: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     module: Any = types.ModuleType("ray._raylet")
     module.async_task_id = contextvars.ContextVar("async_task_id", default=None)
     monkeypatch.setitem(sys.modules, "ray._raylet", module)
@@ -393,5 +390,5 @@ def test_the_task_of_ray_for_which_a_coroutine_runs(read: dict[str, Any], monkey
 
     with event_loop(run):
         waits(read, "the coroutine")
-        told = {thread["name"]: thread.get("task") for thread in read["read_waits"]()["threads"]}
+        told = {thread["name"]: thread.get("task") for thread in read.read_waits()["threads"]}
     assert told["the coroutine"] == "07"

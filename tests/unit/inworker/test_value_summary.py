@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from raydap.inworker import calls
+from support.installed import enter_here
 
 
 def summary(value: object) -> dict[str, Any]:
+    enter_here()
     found: dict[str, Any] = json.loads(eval(calls.summary("value", 1.0), {"value": value}))
     return found
 

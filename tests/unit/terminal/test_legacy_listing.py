@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from raydap.cluster.legacy import legacy_breakpoints
-from raydap.cluster.machine import raylets
 from raydap.cluster.ray_process.gcs_keys import KeysUnknown
 from raydap.cluster.ray_process.ray_query import QueryFailed
+from raydap.inworker import raylets
 from raydap.terminal import legacy_listing
 from raydap.terminal.legacy_listing import LegacyListing
 from raydap.terminal.live_session import LiveSession

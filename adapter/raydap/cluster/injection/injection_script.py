@@ -14,7 +14,7 @@ from typing import Any
 from raydap.cluster.injection import actor_calls
 from raydap.cluster.injection.gdb_injection import InjectionFailed
 from raydap.cluster.ray_process import ray_driver
-from raydap.inworker.agent_code import agent_texts, child_settings
+from raydap.inworker.bundle import AGENT, REST, child_settings, load, read_text
 
 TASK_TIMEOUT_S = 45.0
 """Seconds for a task on another node: Ray may have to start a worker for it first, and then gdb needs its time."""
@@ -26,11 +26,10 @@ def agent_source(worker_id: str, children: bool) -> str:
     `worker_id` is Ray's hex id of the worker: in another process no agent starts (inworker/injected_agent.py). With
     `children`, the worker's subprocesses have agents, too.
     """
-    folder = resources.files("raydap.inworker")
-    names = child_settings(str(folder), children)
-    code = [folder.joinpath(name).read_text(encoding="utf-8") for name in ("worker_setup.py", "injected_agent.py")]
-    call = f"start_injected_agent({agent_texts(str(folder))!r}, {names!r}, {worker_id!r})"
-    return "\n".join([*code, f"problem = {call}\n"])
+    folder = str(resources.files("raydap.inworker"))
+    settings = child_settings(folder, children)
+    call = f"start_injected_agent(lambda: {load(folder, AGENT, *REST)}, {settings!r}, {worker_id!r})"
+    return f"{read_text(folder, 'injected_agent.py')}\nproblem = {call}\n"
 
 
 async def answer(question: Mapping[str, Any]) -> dict[str, Any]:

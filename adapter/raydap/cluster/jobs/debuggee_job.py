@@ -13,11 +13,11 @@ from raydap.cluster.dashboard.rest import Rest
 from raydap.cluster.frozen_modules import FrozenModulesFilter
 from raydap.cluster.jobs import prepared_job
 from raydap.cluster.jobs.ray_job import RayJob, submit
-from raydap.cluster.machine import raylets
 from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, DebuggeeStarted, Event
 from raydap.core.settings import LaunchSettings
 from raydap.env_file import with_env_file
 from raydap.errors import Code, Problem, ProblemError
+from raydap.inworker import raylets
 
 log = logging.getLogger("raydap")
 

@@ -1,10 +1,9 @@
 """Prepares the program of a submitted job for an agent, wherever in the cluster its driver runs."""
 
-import re
 from collections.abc import Sequence
 from importlib import resources
 
-from raydap.inworker.agent_code import bare_source, packed_start_files
+from raydap.inworker.bundle import AGENT, load, packed_start_files
 
 _KEY = "raydap"
 
@@ -24,14 +23,6 @@ def metadata(session: str, name: str, children: bool) -> dict[str, str]:
     cluster's session, and raydap listens there under `name`. With `children`, the program's subprocesses have agents,
     too.
     """
-    packed = packed_start_files(str(resources.files("raydap.inworker")))
-    code = [_read("raydap.cluster.machine", "raylets.py")]
-    code += (_read("raydap.inworker", f"{name}.py") for name in ("private_folders", "start_files", "job_start"))
-    code.append(f"start(sockets_folder, {packed!r}, {session!r}, {name!r}, {children!r})\n")
-    return {_KEY: "\n".join(code)}
-
-
-def _read(package: str, name: str) -> str:
-    """Return the source of a module without imports of the others, which run before it in one namespace."""
-    text = bare_source(resources.files(package).joinpath(name).read_text(encoding="utf-8"))
-    return re.sub(r"^from \..*\n", "", text, flags=re.MULTILINE)
+    folder = str(resources.files("raydap.inworker"))
+    start = f"job_start.start({packed_start_files(folder)!r}, {session!r}, {name!r}, {children!r})"
+    return {_KEY: f"{load(folder, AGENT, 'job_start')}.{start}"}

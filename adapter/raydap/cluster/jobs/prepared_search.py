@@ -11,9 +11,9 @@ from pathlib import Path
 
 from raydap.cluster.dashboard.ray_facts import Row
 from raydap.cluster.jobs.job_list import has_ended
-from raydap.cluster.machine.raylets import PROC, raylets
 from raydap.core.events import AgentsExpected
 from raydap.inworker.driver_setup import AGENT_HOOK, CLUSTER_HOOK, SETUP_HOOK, SETUP_HOOK_VARIABLE
+from raydap.inworker.raylets import PROC, raylets
 from raydap.tcp_sockets import is_local_address
 
 log = logging.getLogger("raydap")

@@ -4,8 +4,8 @@ import os
 import re
 from typing import Any
 
-from raydap.cluster.machine.raylets import raylets
 from raydap.cluster.ray_process.ray_driver import gcs_client
+from raydap.inworker.raylets import raylets
 
 COMMANDS = ("adapter", "connect", "serve")
 """The commands of raydap whose processes speak DAP with editors."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
-from raydap.cluster.machine.raylets import raylets
+from raydap.inworker.raylets import raylets
 from raydap.tcp_sockets import is_local_address
 
 _CONNECT_TIMEOUT_S = 3.0

@@ -22,11 +22,12 @@ from typing import Any
 from raydap import tcp_sockets
 from raydap.cluster.injection import gdb_injection
 from raydap.cluster.injection.gdb_injection import CAP_SYS_PTRACE, PTRACE_SCOPE, has_capability, obstacle, user_name
-from raydap.cluster.machine import outside_looks, raylets
+from raydap.cluster.machine import outside_looks
 from raydap.cluster.machine.outside_looks import read_bytes
-from raydap.cluster.machine.raylets import PROC
 from raydap.cluster.relay import relay_actor
 from raydap.cluster.relay.relay_actor import leave_agent
+from raydap.inworker import raylets
+from raydap.inworker.raylets import PROC
 from raydap.tcp_sockets import connected, listening
 from raydap.tcp_sockets import read as read_sockets
 

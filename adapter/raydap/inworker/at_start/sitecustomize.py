@@ -21,6 +21,8 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType
     from typing import Any
 
 
@@ -43,23 +45,23 @@ def start_agent() -> None:
     sources = os.path.dirname(folder)
     if settings.get("temporary"):
         remove_at_exit(sources)
-    idle, rest, driver = start_code(sources)
+    idle, rest, driver = installers(sources)
+    own = idle()
+    agent = own.agent
     children = settings.get("children", True)
-    modules = run(idle)
-    agent = modules["agent"]
-    vars(modules["agent_children"]).update(CHILDREN=children, AT_START=folder)
-    modules["light_start"].run_rest = lambda: modules.update(run(rest))
+    own.agent_children.configure({"CHILDREN": children, "AT_START": folder})
+    own.light_start.run_rest = rest
     setup = RayFinder(driver, settings.get("raydap", ""), sources, children)
     sys.meta_path.insert(0, setup)
     identity = settings.get("identity") or {"worker_type": "DRIVER", "node_ip": os.uname().nodename}
     if settings.get("wait"):
         agent.load()
-        setup.raydap = modules["driver_agent"].wait_for_raydap(settings["folder"], identity)
+        setup.raydap = own.driver_agent.wait_for_raydap(settings["folder"], identity)
     elif settings:
         agent.start(settings["folder"], identity, settings["raydap"])
     debugger = agent.current_debugger()
     if debugger is not None:
-        modules["first_frame"].trace_program(debugger)
+        own.first_frame.trace_program(debugger)
 
 
 def from_json(text: str) -> "dict[str, Any]":
@@ -81,15 +83,26 @@ def from_json(text: str) -> "dict[str, Any]":
     return found
 
 
-def start_code(sources: str) -> "tuple[bytes, bytes, bytes]":
-    """Return the modules of the idle agent, the rest of an agent, and the driver's part: marshalled lists.
+def installers(sources: str) -> "list[Callable[[], Any]]":
+    """Return functions that install the idle agent, the rest of an agent, and the driver's part.
 
-    They come from one file beside Python's own compiled files, if that file is as new as the sources. Otherwise compile
-    the sources, and write the file.
+    Each returns the agent's package.
+    """
+    names: dict[str, Any] = {}
+    loader, *parts = start_code(sources)
+    exec(loader, names)
+    return [lambda part=part: names["install"]("_raydap_agent", marshal.loads(part)) for part in parts]  # type: ignore[misc]
+
+
+def start_code(sources: str) -> "tuple[CodeType, bytes, bytes, bytes]":
+    """Return the code of loader.py, and the modules of the idle agent, the rest of an agent, and the driver's part.
+
+    The modules are marshalled lists. All come from one file beside Python's own compiled files, if that file is as new
+    as the sources. Otherwise compile the sources, and write the file.
     """
     external: Any = sys.modules["_frozen_importlib_external"]
     path = external.cache_from_source(os.path.join(sources, "start_code.py"))[: -len("pyc")] + "marshal"
-    code: tuple[bytes, bytes, bytes]
+    code: tuple[CodeType, bytes, bytes, bytes]
     try:
         with open(path, "rb") as file:
             data = file.read()
@@ -105,7 +118,7 @@ def start_code(sources: str) -> "tuple[bytes, bytes, bytes]":
     except (OSError, EOFError, ValueError, TypeError):
         pass  # The file does not exist yet, or is damaged.
     names: dict[str, Any] = {}
-    with open(os.path.join(sources, "agent_code.py"), encoding="utf-8") as source:
+    with open(os.path.join(sources, "bundle.py"), encoding="utf-8") as source:
         exec(compile(source.read(), "<raydap agent>", "exec"), names)
     data = names["cache_start_code"](sources, path)
     _, code = marshal.loads(data[len(external.MAGIC_NUMBER) :])
@@ -115,9 +128,9 @@ def start_code(sources: str) -> "tuple[bytes, bytes, bytes]":
 class RayFinder:
     """A finder that prepares the driver's part when the program imports `ray` (driver_setup.py)."""
 
-    def __init__(self, code: bytes, raydap: str, sources: str, children: bool) -> None:
-        self.code = code
-        """The marshalled modules of the driver's part."""
+    def __init__(self, load: "Callable[[], Any]", raydap: str, sources: str, children: bool) -> None:
+        self.load = load
+        """Installs the driver's part."""
         self.raydap = raydap
         """As in DriverSetup. If the program waits for a raydap, start_agent sets it."""
         self.sources = sources
@@ -132,8 +145,7 @@ class RayFinder:
         finders: list[Any] = sys.meta_path
         finders.remove(self)
         try:
-            driver = run(self.code)["driver_setup"]
-            setup = driver.DriverSetup(self.raydap, self.sources, self.children)
+            setup = self.load().driver_setup.DriverSetup(self.raydap, self.sources, self.children)
             finders.insert(0, setup)
             return setup.find_spec(name)
         except Exception as error:
@@ -156,33 +168,24 @@ def remove_at_exit(folder: str) -> None:
     atexit.register(remove)
 
 
-def run(code: bytes) -> "dict[str, Any]":
-    """Run modules of the package `_raydap_agent`, which no finder of the process finds; return them by name."""
-    sys.modules.setdefault("_raydap_agent", type(sys)("_raydap_agent"))
-    modules: dict[str, Any] = {}
-    for name, each in marshal.loads(code):
-        module = sys.modules["_raydap_agent." + name] = modules[name] = type(sys)("_raydap_agent." + name)
-        module.__package__ = "_raydap_agent"
-        exec(each, vars(module))
-    return modules
+# for_cluster/sitecustomize.py runs this file for its functions.
+if __name__ == "sitecustomize":
+    try:
+        start_agent()
+    except KeyboardInterrupt:
+        # The program has not begun, so Python's traceback would only show raydap's code. End by the signal without it.
+        import signal
 
-
-try:
-    start_agent()
-except KeyboardInterrupt:
-    # The program has not begun, so Python's traceback would only show raydap's code. End by the signal without it.
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    os.kill(os.getpid(), signal.SIGINT)
-except Exception as error:
-    # The program runs without a debugger rather than not at all.
-    sys.stderr.write(f"raydap cannot debug this program: {error!r}\n")
-own = sys.modules.pop("sitecustomize")
-try:
-    import sitecustomize  # type: ignore[import-not-found]  # noqa: F401
-except ImportError as error:
-    if error.name != "sitecustomize":
-        raise  # The user's own sitecustomize has failed. Python reports this as it does without raydap.
-    # The user has none. The running import of this file needs its entry in sys.modules.
-    sys.modules["sitecustomize"] = own
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    except Exception as error:
+        # The program runs without a debugger rather than not at all.
+        sys.stderr.write(f"raydap cannot debug this program: {error!r}\n")
+    own = sys.modules.pop("sitecustomize")
+    try:
+        import sitecustomize  # type: ignore[import-not-found]  # noqa: F401
+    except ImportError as error:
+        if error.name != "sitecustomize":
+            raise  # The user's own sitecustomize has failed. Python reports this as it does without raydap.
+        # The user has none. The running import of this file needs its entry in sys.modules.
+        sys.modules["sitecustomize"] = own

@@ -42,20 +42,16 @@ def starting(original: "Callable[[], None]") -> "Callable[[], None]":
 def start_agent() -> None:
     """Start the agent of this worker. Raise nothing."""
     folder = os.path.dirname(FOLDER)
+    at_start = os.path.join(folder, "at_start")
+    names: dict[str, Any] = {}
     try:
-        setup, agent_code = (run(os.path.join(folder, name)) for name in ("worker_setup.py", "agent_code.py"))
-        children = {"AT_START": os.path.join(folder, "at_start")}
-        setup["set_up"](lambda: agent_code["read_code"](folder), children, "", None)
+        with open(os.path.join(at_start, "sitecustomize.py"), encoding="utf-8") as source:
+            exec(compile(source.read(), "<raydap agent>", "exec"), names)
+        idle, rest, _ = names["installers"](folder)
+        idle()
+        rest().driver_agent.start_in_worker("", {"AT_START": at_start})
     except Exception as error:
         sys.stderr.write(f"raydap cannot debug this worker: {error!r}\n")
-
-
-def run(path: str) -> "dict[str, Any]":
-    """Run a file that imports no other file of raydap; return its names."""
-    names: dict[str, Any] = {}
-    with open(path, encoding="utf-8") as source:
-        exec(compile(source.read(), "<raydap agent>", "exec"), names)
-    return names
 
 
 if os.environ.get("RAYDAP") != "off":
