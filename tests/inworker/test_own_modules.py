@@ -115,3 +115,23 @@ def test_a_later_request_only_calls_functions(start: Start) -> None:
     assert worker.stop()[1] == "second = 2", "a step does not enter raydap's modules"
     worker.leave()
     assert debuggee.child.wait() == 0
+
+
+CALLS = """\
+import sys
+breakpoint()
+(limit,) = (module for name, module in sys.modules.items() if name.endswith(".message_limit"))
+limit._lines("one")
+done = 1
+"""
+
+
+def test_a_step_into_a_function_of_raydap_goes_over_it(start: Start) -> None:
+    """A program calls such functions where raydap has replaced those of Ray."""
+    worker, debuggee = start(CALLS)
+    _, _, thread = worker.stop()
+    for line in ('limit._lines("one")', "done = 1"):
+        worker.client.request("next" if "limit" in line else "stepIn", threadId=thread)
+        assert worker.stop()[1] == line
+    worker.leave()
+    assert debuggee.child.wait() == 0

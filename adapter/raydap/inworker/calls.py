@@ -235,6 +235,9 @@ def _hit(method: str, number: int, marker: str, expression: str) -> str:
     """Return a call of a method of LineHits. It contains no braces, because debugpy reads braces in a message."""
     texts = [repr(each).replace("{", r"\x7b").replace("}", r"\x7d") for each in (marker, expression)]
     made = f"{_installed('line_hits', dense=False)}.line_hits.line_hits({_DEBUGGER})"
+    # A hit between `leave` and the end of the session does nothing.
+    ended = "__import__('types').SimpleNamespace(stops=lambda *hit: False, message=lambda *hit: '')"
+    made = f"({made} if {_package()!r} in __import__('sys').modules else {ended})"
     found = f"(vars({_DEBUGGER}).get('raydap_hits') or {made})"
     return f"{found}.{method}({number}, {', '.join(texts)}, globals(), locals())"
 

@@ -4,6 +4,7 @@
   Breakpoints in the program's own `queue.py` or `socket.py` had no effect.
 - pydevd treats code without a file (`python -c`, `python -`) as a library's when Ray calls it. With `justMyCode`, a
   `breakpoint()` there was skipped.
+- pydevd would stop in raydap's own functions that the program calls.
 - Where there is no source, pydevd makes one from the bytecode. The user has not written that, so raydap prevents it.
 """
 
@@ -12,6 +13,9 @@ import threading
 from typing import Any
 
 _OVERRIDDEN = ("_internal_get_file_type", "get_file_type", "apply_files_filter", "in_project_scope")
+
+_OWN_FILE = (lambda: None).__code__.co_filename
+"""The file name of all code of raydap in a process."""
 
 
 class TracedFiles:
@@ -33,6 +37,8 @@ class TracedFiles:
             return file_type if file_type is None or not is_programs(paths, roots) else None
 
         def get_file_type(frame: Any, *args: Any, **kwargs: Any) -> Any:
+            if frame.f_code.co_filename == _OWN_FILE:
+                return debugger.PYDEV_FILE
             return None if has_no_file(frame) else own.get_file_type(debugger, frame, *args, **kwargs)
 
         def apply_files_filter(frame: Any, *args: Any, **kwargs: Any) -> Any:

@@ -4,7 +4,9 @@ import ast
 import contextlib
 import json
 import re
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -50,6 +52,14 @@ def test_an_expression_of_the_users_is_one_part_of_the_call_whatever_it_is() -> 
     assert len(calls.summary("x", 1.0)) < 10_000
 
 
+def test_a_hit_after_leave_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    pydevd: Any = SimpleNamespace(get_global_debugger=lambda: SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "pydevd", pydevd)
+    monkeypatch.delitem(sys.modules, calls._package(), raising=False)
+    assert eval(calls.stops_at_hit(1, "marker", "True")) is False
+    assert eval(f"f{calls.hit_message(1, 'marker', 'True')!r}") == ""
+
+
 @pytest.mark.parametrize("text", [None, 3, "x" * 100_000, "1 + ", "[" * 9_000, "3", "b'x'", "missing"])
 def test_what_no_summary_can_be_is_refused(text: object) -> None:
     with pytest.raises(calls.ResultError):
@@ -69,9 +79,12 @@ def test_all_are_different_and_what_is_sent_often_is_short() -> None:
     assert max(map(len, REPL)) < 64 * 1024
 
 
-SENT = bundle.with_imports(
-    FOLDER, ["changes", *sorted(set(re.findall(r"raydap\\.([a-z_]+)\\.", Path(calls.__file__).read_text())))]
-)
+NAMED = {
+    name
+    for name in re.findall(r"[\"'](\w+)[\"']", Path(calls.__file__).read_text())
+    if Path(FOLDER, f"{name}.py").exists()
+}
+SENT = bundle.with_imports(FOLDER, sorted(NAMED))
 """The modules that expressions install."""
 
 
