@@ -148,7 +148,7 @@ def test_a_lock_that_is_never_released_and_resources_that_no_node_has(hang: Hang
     hang.start(LOCK_AND_GREEDY)
     at_lock = "        self.lock.acquire()\n\n@ray"
     line = (HEAD + LOCK_AND_GREEDY)[: (HEAD + LOCK_AND_GREEDY).index(at_lock)].count("\n") + 1
-    code, text = hang.until(lambda code, text: "Actor.take: blocked" in text and "no node" in text)
+    code, text = hang.until(lambda code, text: "Actor · take: blocked" in text and "no node" in text)
     first, *others = text.splitlines()[:3]
     assert first == f"driver train.py: blocked in ray.get {place(DRIVER, LOCK_AND_GREEDY)}"
     assert sorted(each[3:] for each in others) == [

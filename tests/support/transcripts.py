@@ -83,7 +83,7 @@ class Transcripts:
         """Yield the output of the commands that stop no worker."""
         everywhere = r"blocked in time\.sleep \(rollouts\.py:\d+\)"
         driver = r"driver rollouts\.py .* blocked in ray\.get \(rollouts\.py:\d+\)"
-        yield "ps", self._run("ps", until=rf"\ASTATE .*\n(.*Rollout\{{\d\}}\.play .* {everywhere}\n){{4}}.*{driver}\Z")
+        yield "ps", self._run("ps", until=rf"\ASTATE .*\n(.*Rollout \d · play .* {everywhere}\n){{4}}.*{driver}\Z")
         yield "compare", self._run("compare", "self.config", "actor:Rollout", until=r"\A.*\n.*\b3  Rollout\{0-1,3\}\Z")
 
     def _of_joined_program(self) -> Iterator[tuple[str, str]]:
@@ -227,7 +227,7 @@ def _aligned(lines: Sequence[str], node: str) -> Iterator[str]:
 
 def _fixed(row: Sequence[str], node: str) -> list[str]:
     state, worker, _, where, _, _, place = row
-    name = re.split(r"[. ]", worker)[0]
+    name = "driver" if worker.startswith("driver") else worker.partition(" · ")[0]
     # Ray reports only some time after a driver's start which program it runs.
     worker = "driver rollouts.py" if name == "driver" else worker
     # The driver of a launched program has the name of its machine.

@@ -87,9 +87,10 @@ def task(row: ProcessInfo, facts: RayFacts, ranks: Ranks) -> WorkerName:
     """
     if not facts.actor:
         what = facts.given_name or facts.task or ("worker" if row.worker_type == "TARGET" else row.worker_type.lower())
-        # Many workers run the same function. A job has only one driver.
-        process = "" if row.worker_type == "DRIVER" and facts.task else f" {row.pid or f'{row.host}:{row.port}'}"
-        return WorkerName(f"{what}{process}", what)
+        # Many workers run the same function, but a driver is known by its program.
+        has_program = row.worker_type == "DRIVER" and facts.task.startswith("driver ")
+        process = str(row.pid) if row.pid else f"{row.host}:{row.port}"
+        return WorkerName(what if has_program else f"{what} {process}", what)
     rank = ranks.of(row.key, facts)
     number = "" if rank is None or not ranks.is_numbered(facts) else f" {rank}"
     actor = facts.given_name or f"{facts.actor}{number}"
