@@ -24,7 +24,9 @@ import os, select, sys, threading, time
 threading.Thread(target=select.epoll().poll, daemon=True).start()
 count = 0
 print("begun", flush=True)
-while not os.path.exists(sys.argv[1] + "/end"):
+ending = False
+while not ending:
+    ending = os.path.exists(sys.argv[1] + "/end")
     {turn}
 print("turns:", count > 0, flush=True)
 """
