@@ -25,17 +25,20 @@ import os, subprocess, sys
 from ray.util.debugpy import set_trace
 
 def produce():
-    print("waits", os.getpid(), flush=True)
+    os.write(1, b"waits %d\\n" % os.getpid())
     set_trace()
 
 if os.fork() == 0:
     if os.fork() == 0:
         produce()
-    print("child", os.getpid(), flush=True)
+    os.write(1, b"child %d\\n" % os.getpid())
     os.read(os.pipe()[0], 1)
-subprocess.run([sys.executable, "-c", "import os; print('other', flush=True); os.read(os.pipe()[0], 1)"])
+subprocess.run([sys.executable, "-c", "import os; os.write(1, b'other\\\\n'); os.read(os.pipe()[0], 1)"])
 """
-"""A program with a forked child and another program. The child's own forked child waits as Ray's breakpoint() does."""
+"""A program with a forked child and another program. The child's own forked child waits as Ray's breakpoint() does.
+
+Each process writes its line at once: `print` writes it in parts, which can mix with those of another process.
+"""
 
 DEBUGPY = """\
 import threading
