@@ -41,7 +41,7 @@ print("result: " + str(done))
 """
 
 KEEPS_ORDER = tuple(int(part) for part in ray.__version__.split(".")[:2]) > (2, 39)
-"""Whether the dashboard lists actors in the order of their creation. That of Ray 2.39 reorders them as they start."""
+"""Whether the dashboard lists actors in the order of their creation. Ray 2.39 reorders the actors as they start."""
 
 
 def titles(client: Client) -> dict[int, str]:

@@ -74,7 +74,7 @@ class WorkerEntry(Message, frozen=True):
     title: str
     """The name that identifies the worker: `Trainer 2`, or `prepare 4711` for a task."""
     label: str
-    """What the worker runs: `Trainer 2 · train`, `prepare`."""
+    """The actor and its method, or the task: `Trainer 2 · train`, `prepare`."""
     where: str
     """Its process and its node: `4711 · 10.0.0.7`."""
     state: WorkerState

@@ -571,7 +571,7 @@ export interface WorkerEntry {
   readonly name: string;
   /** The name that identifies the worker: `Trainer 2`, or `prepare 4711` for a task. */
   readonly title: string;
-  /** What the worker runs: `Trainer 2 · train`, `prepare`. */
+  /** The actor and its method, or the task: `Trainer 2 · train`, `prepare`. */
   readonly label: string;
   /** Its process and its node: `4711 · 10.0.0.7`. */
   readonly where: string;

@@ -32,7 +32,7 @@ after(async () => {
 
 /** The workers of the class Walker, by their icon. */
 function walkers(icon: string): Locator {
-  return view.row(/Walker \d+/).filter({ has: workbench.page.locator(icon) });
+  return view.row(/Walker \d/).filter({ has: workbench.page.locator(icon) });
 }
 
 step('the user sets a hit count', async () => {
@@ -60,7 +60,7 @@ step('two workers wait, and the progress says who is missing', async () => {
 step('when the last one comes, all stop at once', async () => {
   writeFileSync(join(workbench.project, 'go'), '');
   await view.status('Ray: 3 stopped, 1 running');
-  await workbench.lineLabels(/^3 workers: Walker \d+, \d+, \d+$/);
+  await workbench.lineLabels(/^3 workers: Walker 0, 1, 2$/);
   await workbench.page.locator('.notification-toast', { hasText: 'arrived' }).waitFor({ state: 'hidden' });
   await workbench.screenshot('51-barrier-open');
 });

@@ -48,15 +48,13 @@ export class RayView {
 
   /** Workers of train.py, by their icon. */
   trainer(icon: string): Locator {
-    return this.row(/Trainer \d+ · train/).filter({ has: this.workbench.page.locator(icon) });
+    return this.row(/Trainer \d · train/).filter({ has: this.workbench.page.locator(icon) });
   }
 
-  /**
-   * Return the process of an actor's row. The row is named by its process if the actor has neither a name nor a rank.
-   */
+  /** Return the process id of a worker's row, which is before its node. */
   async pid(row: Locator): Promise<number> {
     const text = (await row.textContent())?.trim() ?? '';
-    const pid = /Trainer (\d+) · /.exec(text)?.[1];
+    const pid = /(\d+) · \d+\.\d+\.\d+\.\d+/.exec(text)?.[1];
     assert.ok(pid !== undefined, text);
     return Number(pid);
   }
@@ -150,7 +148,7 @@ export class RayView {
         const [thread] = above.sort((one, other) => place(other) - place(one));
         return thread?.textContent.includes(name);
       },
-      `Trainer ${pid} · `,
+      ` · ${pid} · `,
       POLLING,
     );
   }

@@ -19,7 +19,7 @@ _LONGEST_NAME = 40
 
 
 class Work(NamedTuple):
-    """What a worker runs, as rows of Ray's lists."""
+    """The tasks and the actor of a worker, as rows of Ray's lists."""
 
     tasks: list[Row]
     """Its running tasks."""

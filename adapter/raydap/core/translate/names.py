@@ -26,7 +26,7 @@ class WorkerName(NamedTuple):
     title: str
     """The name that identifies the worker: `Trainer 2`, or with its process id `prepare 4711`."""
     label: str
-    """What the worker runs: `Trainer 2 · step`, `prepare`."""
+    """The actor and its method, or the task: `Trainer 2 · step`, `prepare`."""
 
 
 def thread(thread: WorkerThread) -> messages.Thread:
