@@ -147,6 +147,9 @@ class Play:
                 self.files += paths
             case effects.ScheduleNextPart():
                 self.unread.append(ev.NextPart())
+            case effects.AskWaiting(target):
+                assert not self.workers[target.worker].dialled, f"{target.worker} is dialled twice"
+                self.unread.append(ev.WaitingAnswered(target.worker, "", "it does not answer"))
             case effects.SampleStack(row):
                 self.unread.append(ev.StackSampled(row.key, "", "py-spy is not installed"))
             case effects.FindForkedWaits(number):

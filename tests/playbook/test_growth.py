@@ -144,6 +144,7 @@ def events(crowd: Crowd) -> dict[type, ev.Event]:
         ev.AgentsSearched(),
         ev.AgentInjected(key, ""),
         ev.AgentAnswered(1, "{}"),
+        ev.WaitingAnswered(key, ""),
         ev.StackSampled(key, ""),
         ev.ForkedWaitsFound(1, "{}"),
         ev.FactsListed({key: RayFacts(task="other")}),

@@ -3,6 +3,7 @@
 import json
 import re
 import socket
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
@@ -131,6 +132,7 @@ def test_a_long_wait_is_shown_on_a_terminal(words: list[str], environment: Mappi
 
 
 def test_an_ordinary_job_is_shown_and_left_as_it_is(
+    children: ExitStack,
     ordinary: Callable[..., Child],
     ask: Callable[..., str],
     program: Path,
@@ -150,12 +152,45 @@ def test_an_ordinary_job_is_shown_and_left_as_it_is(
     check_raydap_alone(raydap(env={**environment, "RAY_API_SERVER_ADDRESS": cluster.dashboard}), cluster)
     check_ps(ask, found, program)
     check_stacks(ask, program.with_suffix(".svg"))
-    check_that_nobody_can_be_asked(ask)
+    check_values(ask)
     chosen = raydap("ps", "actor:Nobody", env={**environment, "RAY_ADDRESS": cluster.address}, code=3)
     assert f"Cluster: {cluster.dashboard} (RAY_ADDRESS)\n" in chosen
-    # The commands have not stopped or resumed any worker: the paused one still waits.
+    # The commands have not stopped or resumed any worker: the paused one still waits, and stops for an editor.
     assert len(at(trainers(ask, lambda rows: True), "paused", BREAKPOINT)) == 1
     assert driver.process.poll() is None
+    check_the_stop(children, environment, cluster)
+    program.with_name("end").touch()
+    driver.wait_for(r"result: \[0.0, 0.25, 0.5\]")
+
+
+def test_a_worker_that_waits_is_asked_beside_busy_processes(
+    children: ExitStack,
+    ordinary: Callable[..., Child],
+    ask: Callable[..., str],
+    program: Path,
+    cluster: Cluster,
+    environment: Mapping[str, str],
+) -> None:
+    """On busy processors debugpy's adapter once answered no debugger after such a question."""
+    driver = ordinary(2)
+    with ExitStack() as busy:
+        for number in range(4):
+            path = program.with_name(f"busy{number}.log")
+            busy.enter_context(Child([sys.executable, "-c", "while True: pass"], path))
+        for number in range(3):
+            assert re.match(rf"{number + 0.5}  1  Trainer\n", ask("eval", f"loss + {number}", "actor:Trainer"))
+        check_the_stop(children, environment, cluster)
+    program.with_name("end").touch()
+    driver.wait_for(r"result: \[0.5\]")
+
+
+def check_the_stop(children: ExitStack, environment: Mapping[str, str], cluster: Cluster) -> None:
+    """Check that an editor finds one worker at its breakpoint(), and let it continue."""
+    client = children.enter_context(Client.spawn([*RAYDAP, "adapter"], env=clean_environment(environment)))
+    client.start_session("attach", {"dashboard": cluster.dashboard})
+    stop = client.wait_event("stopped")
+    assert client.request("stackTrace", threadId=stop["threadId"])["stackFrames"][0]["line"] == BREAKPOINT
+    client.request("continue", threadId=stop["threadId"])
 
 
 def check_raydap_alone(text: str, cluster: Cluster) -> None:
@@ -198,13 +233,13 @@ def check_stacks(ask: Callable[..., str], picture: Path) -> None:
     assert picture.read_text().startswith("<svg")
 
 
-def check_that_nobody_can_be_asked(ask: Callable[..., str]) -> None:
-    """Check that workers without an agent are reported and not stopped."""
-    assert "No worker in this set can evaluate an expression" in ask("eval", "rank", "actor:Trainer", code=3)
-    # These are the driver, two trainers, and the idle workers that Ray keeps.
-    unasked = re.search(r"1 waits at breakpoint\(\) and (\d+) run without an agent", ask("compare", "rank", code=3))
-    assert unasked is not None
-    assert int(unasked[1]) >= 3
+def check_values(ask: Callable[..., str]) -> None:
+    """Check that the worker at breakpoint() answers, and that workers without an agent are not asked."""
+    assert ask("eval", "loss", "actor:Trainer").startswith("0.5  1  Trainer 2\n")
+    assert ask("compare", "[rank] * 2").startswith("[2, 2]  1  Trainer 2\n")
+    assert "paused" in ask("ps", "actor:Trainer where loss == 0.5")
+    text = ask("eval", "rank", "actor:Trainer not state:paused", code=3)
+    assert "No worker in this set can evaluate an expression" in text
 
 
 def test_a_prepared_job(prepared: Child, ask: Callable[..., str], program: Path) -> None:

@@ -27,6 +27,7 @@ from raydap.core.effects import (
     AskExitReason,
     AskFacts,
     AskRayState,
+    AskWaiting,
     CheckFiles,
     DialWorker,
     DropClient,
@@ -148,6 +149,9 @@ class Play:
                 self.workers[worker].dialled(host, port)
             case HangUp(worker):
                 self.workers[worker].connected = False
+            case AskWaiting(target):
+                assert not self.workers[target.worker].connected, "debugpy takes one client"
+                self._effects.append(effect)
             case ReachAgents(folder):
                 self.reached.append(folder)
                 if self.search_ends:

@@ -66,10 +66,10 @@ def evaluate(
     verbose: bool,
     **named: Any,
 ) -> None:
-    """Evaluate EXPRESSION in all workers that are stopped or have an agent; equal answers share a line.
+    """Evaluate EXPRESSION in all workers that are stopped, wait at breakpoint() or have an agent.
 
-    A running worker is not stopped: the expression is evaluated in another thread, with the variables of the innermost
-    frame of your code.
+    Equal answers share a line. No worker is stopped or resumed: the expression is evaluated in another thread, with the
+    variables of the innermost frame of your code.
 
     \b
     Examples:
@@ -93,10 +93,10 @@ def compare(
     verbose: bool,
     **named: Any,
 ) -> None:
-    """Compare the value of EXPRESSION in all workers that are stopped or have an agent, whatever its size.
+    """Compare the value of EXPRESSION in all workers that are stopped, wait at breakpoint() or have an agent.
 
-    Numbers are shown as a histogram with the workers at both ends, containers by their differences, and arrays by shape
-    and statistics.
+    The value can have any size. Numbers are shown as a histogram with the workers at both ends, containers by their
+    differences, and arrays by shape and statistics.
 
     \b
     Examples:

@@ -36,6 +36,7 @@ from raydap.core.workers import (
     stop_pacing,
     stops,
     unprepared,
+    waiting_workers,
     worker_entries,
 )
 from raydap.errors import Code, Problem, ProblemError, sentence
@@ -77,7 +78,7 @@ class Bridge:
     @property
     def idle(self) -> bool:
         """Whether the process may end without harm: no client and no worker is connected."""
-        return not self.state.clients and not self.state.workers
+        return not self.state.clients and not self.state.workers and not self.state.visits
 
     def handle(self, event: ev.Event) -> list[Effect]:
         """Take one event and return the effects to perform now, in this order."""
@@ -120,6 +121,7 @@ TICK_STEPS: tuple[Callable[[State], None], ...] = (
     holding.end_overdue,
     holding.detach_overdue,
     selection.examine_again,
+    waiting_workers.end_visits,
     attach_decisions.examine_due,
     prepared.detach_idle,
     unprepared.examine_again,
@@ -252,6 +254,11 @@ def _worker_event(state: State, worker: Worker, message: envelope.Envelope) -> N
         handler(state, worker, body if isinstance(body, dict) else {})
 
 
+def _paused(state: State, event: ev.WorkersPaused) -> None:
+    selection.paused(state, event)
+    waiting_workers.end_visits(state)
+
+
 _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.ClientConnected: _client_connected,
     ev.ClientAdmitted: _client_admitted,
@@ -260,7 +267,7 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.WorkerConnected: _worker_connected,
     ev.WorkerMessage: _worker_message,
     ev.WorkerGone: _worker_gone,
-    ev.WorkersPaused: selection.paused,
+    ev.WorkersPaused: _paused,
     ev.WorkersAlive: alive_listing.listed,
     ev.AgentCalled: prepared.called,
     ev.AgentFound: prepared.found,
@@ -270,6 +277,7 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.AgentsSearched: prepared.searched,
     ev.AgentInjected: unprepared.injected,
     ev.AgentAnswered: agent_questions.answered,
+    ev.WaitingAnswered: waiting_workers.answered,
     ev.StackSampled: native_code.sampled,
     ev.ForkedWaitsFound: forked_waits.found,
     ev.FactsListed: selection.take_facts,

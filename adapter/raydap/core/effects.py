@@ -115,6 +115,21 @@ class AskAgent:
 
 
 @dataclass(frozen=True, slots=True)
+class AskWaiting:
+    """Evaluate an expression in a worker that waits in breakpoint(), by a short attach. Answered by WaitingAnswered.
+
+    The worker keeps waiting. Until the answer, nothing else may connect to it.
+    """
+
+    target: DialWorker
+    """The worker, and how to connect to it."""
+    expression: str
+    """An expression of inworker/calls.py."""
+    timeout_s: float
+    """Seconds for the answer, in addition to the time of the attach."""
+
+
+@dataclass(frozen=True, slots=True)
 class SampleStack:
     """Read the stacks of a worker's process from outside, by py-spy on its node. Answered by StackSampled."""
 
@@ -265,6 +280,7 @@ Effect = (
     | ReachNodes
     | InjectAgent
     | AskAgent
+    | AskWaiting
     | SampleStack
     | FindForkedWaits
     | SendToWorker

@@ -140,6 +140,18 @@ class AgentAnswered:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingAnswered:
+    """The answer to AskWaiting."""
+
+    worker: WorkerKey
+    """The worker of the AskWaiting."""
+    text: str
+    """The result of the expression; "" if there is a `problem`."""
+    problem: str = ""
+    """Why there is no result; "" if there is one."""
+
+
+@dataclass(frozen=True, slots=True)
 class StackSampled:
     """The answer to SampleStack."""
 
@@ -364,7 +376,7 @@ class Shutdown:
 Event = (
     ClientConnected | ClientAdmitted | ClientMessage | ClientGone | WorkersPaused | WorkersAlive | AgentCalled |
     AgentFound | AgentsEnded | NodesAlive | AgentsExpected | AgentInjected | AgentsSearched | AgentAnswered |
-    StackSampled | ForkedWaitsFound | FactsListed | ActorsListed | RayStateListed | DiscoveryReady |
+    WaitingAnswered | StackSampled | ForkedWaitsFound | FactsListed | ActorsListed | RayStateListed | DiscoveryReady |
     DiscoveryFailed | ListCut | WorkerConnected | WorkerMessage | WorkerGone | DebuggeeOutput | TerminalNeeded |
     DebuggeeStarted | DebuggeeExited | DebuggeeStopped | DebuggeeFailed | ChildPortOpened | ChildPortFailed |
     FilesChecked | WorkersEnded | JobsListed | JobsEnded | NextPart | Tick | Shutdown

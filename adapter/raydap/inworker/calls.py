@@ -164,6 +164,23 @@ def running_value(expression: str, seconds: float) -> str:
     return _answer("running_values", f"evaluate_running({expression!r}, {seconds!r})")
 
 
+def keep_waiting() -> str:
+    """Return the expression that lets a worker keep waiting in `breakpoint()` when it loses its debugger.
+
+    A short attach needs it in place of `enter` (runtime/short_attach.py): it installs the package, too.
+    """
+    return f"(lambda raydap: raydap.relisten.keep_waiting_when_lost({_DEBUGGER}, raydap))({_entered()})"
+
+
+def lose_debugger() -> str:
+    """Return the expression that ends a short attach.
+
+    It removes the package, and ends the worker's connection to debugpy's adapter, which then exits.
+    """
+    call = f"raydap.remove(raydap.__name__) or {_DEBUGGER}.writer.sock.shutdown(2)"
+    return f"(lambda raydap: {call})({_installed()})"
+
+
 def job_folders() -> str:
     """Return the expression for a `list[str]`: the current directory, and the folders of `py_modules`."""
     return _answer("file_queries", "job_folders()")

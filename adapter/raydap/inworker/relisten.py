@@ -23,6 +23,9 @@ from .thread_control import is_empty_pause
 
 OVERRIDDEN = ("dispose_and_kill_all_pydevd_threads",)
 
+LISTEN_TRIALS = 3
+"""How often to try to listen again. On a busy machine debugpy can give up waiting for its adapter."""
+
 
 def stop_for_clients_only(debugger: Any) -> None:
     """Let a thread that is about to stop continue if its client is gone.
@@ -46,15 +49,27 @@ def stop_for_clients_only(debugger: Any) -> None:
     debugger.do_wait_suspend = do_wait_suspend
 
 
-def relisten_when_lost(debugger: Any) -> None:
+def relisten_when_lost(debugger: Any) -> bool:
     """Make this worker listen again when it loses its debugger.
 
-    Do nothing in a process that is not a Ray worker with a debug port of its own.
+    Return False, and do nothing, in a process that is not a Ray worker with a debug port of its own.
     """
     # A forked child has its parent's modules, too, but the port is the parent's.
-    if "ray.util.debugpy" in sys.modules and not debugger.get_arg_ppid():
-        ray = sys.modules["ray"]
-        _override(debugger, ray._private.worker.global_worker, ray.util.debugpy.debugger_port_lock)
+    if "ray.util.debugpy" not in sys.modules or debugger.get_arg_ppid():
+        return False
+    ray = sys.modules["ray"]
+    _override(debugger, ray._private.worker.global_worker, ray.util.debugpy.debugger_port_lock)
+    return True
+
+
+def keep_waiting_when_lost(debugger: Any, package: Any) -> None:
+    """Make the threads that wait in `breakpoint()` survive the loss of the debugger.
+
+    In a process that cannot listen again, remove the package of these modules, and raise RuntimeError.
+    """
+    if not relisten_when_lost(debugger):
+        package.remove(package.__name__)
+        raise RuntimeError("it has no debug port of its own that Ray knows")
 
 
 def _override(debugger: Any, worker: Any, lock: Any) -> None:
@@ -99,11 +114,17 @@ def _listen_again(lost: Any, worker: Any, lock: Any) -> None:
 
     configured = lost._on_configuration_done_event
     try:
-        api.listen.called = False
-        # Otherwise pydevd keeps the old port, and the connection of a forked child fails.
-        pydevd.SetupHolder.setup = None
-        with pydevd.skip_subprocess_arg_patch():
-            port = debugpy.listen((worker.node_ip_address, 0))[1]
+        for trial in range(1, LISTEN_TRIALS + 1):
+            api.listen.called = False
+            # Otherwise pydevd keeps the old port, and the connection of a forked child fails.
+            pydevd.SetupHolder.setup = None
+            try:
+                with pydevd.skip_subprocess_arg_patch():
+                    port = debugpy.listen((worker.node_ip_address, 0))[1]
+                break
+            except Exception:
+                if trial == LISTEN_TRIALS:
+                    raise
         debugger = pydevd.get_global_debugger()
         # pydevd caches a function's breakpoints until this number changes, and each debugger object counts from 0. So
         # the breakpoints of the lost client would come back.

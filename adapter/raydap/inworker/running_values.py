@@ -22,6 +22,9 @@ MAX_SUMMARY)."""
 _SHOWN_ITEMS = 100
 """The most items of a collection that the text contains."""
 
+_WAIT = "block_until_configuration_done"
+"""The function of pydevd in which a thread waits for a client, below Ray's breakpoint()."""
+
 
 def evaluate_running(expression: str, seconds: float) -> str:
     """Evaluate an expression where the user's code runs, and return JSON.
@@ -56,16 +59,19 @@ def _evaluate(expression: str, answer: dict[str, Any]) -> None:
 def users_frame() -> Any:
     """Return the innermost frame of the user's code, None if no such code runs.
 
-    Prefer a frame of the main thread, then of another thread, then of a waiting coroutine.
+    Prefer a frame of a thread that waits in breakpoint(), then of the main thread, then of another thread, then of a
+    waiting coroutine.
     """
     folders = _folders()
     main = threading.main_thread().ident
     known = {thread.ident: thread for thread in threading.enumerate()}
     frames = current_frames()
-    for ident in sorted(frames, key=lambda ident: ident != main):
+    # debugpy can evaluate in the thread that waits, so leave out what this thread executes in its wait.
+    waits = {ident: each for ident in frames for each in _callers(frames[ident]) if each.f_code.co_name == _WAIT}
+    for ident in sorted(frames, key=lambda ident: (ident not in waits, ident != main)):
         if getattr(known.get(ident), "pydev_do_not_trace", None):
             continue
-        for frame in _callers(frames[ident]):
+        for frame in _callers(waits.get(ident, frames[ident])):
             if _owner(frame.f_code.co_filename, folders) == _USERS:
                 return frame
     for _, _, _, coroutine in waiting_coroutines():

@@ -230,16 +230,6 @@ class Engine:
     async def _inject(self, effect: effects.InjectAgent) -> None:
         self._handle(ev.AgentInjected(effect.worker.key, await self._injection.start(effect)))
 
-    def _ask_agent(self, effect: effects.AskAgent) -> None:
-        answer = self._dialer.ask_agent(effect.target, effect.question, effect.timeout_s)
-        self._send_answer(partial(ev.AgentAnswered, effect.number), answer)
-
-    def _sample_stack(self, effect: effects.SampleStack) -> None:
-        self._send_answer(partial(ev.StackSampled, effect.worker.key), self._dialer.sample_stack(effect.worker))
-
-    def _find_forked_waits(self, effect: effects.FindForkedWaits) -> None:
-        self._send_answer(partial(ev.ForkedWaitsFound, effect.number), self._dialer.forked_waits(effect))
-
     def _send_answer(self, event: Callable[[str, str], ev.Event], text: Coroutine[Any, Any, str]) -> None:
         """Await `text` in a task, and handle `event(text, "")`, or `event("", reason)` if it fails."""
 
@@ -375,9 +365,19 @@ _PERFORM: dict[type, Callable[[Engine, Any], None]] = {
     effects.ReachAgents: Engine._reach_agents,
     effects.ReachNodes: Engine._reach_nodes,
     effects.InjectAgent: Engine._inject_agent,
-    effects.AskAgent: Engine._ask_agent,
-    effects.SampleStack: Engine._sample_stack,
-    effects.FindForkedWaits: Engine._find_forked_waits,
+    effects.AskAgent: lambda engine, effect: engine._send_answer(
+        partial(ev.AgentAnswered, effect.number),
+        engine._dialer.ask_agent(effect.target, effect.question, effect.timeout_s),
+    ),
+    effects.AskWaiting: lambda engine, effect: engine._send_answer(
+        partial(ev.WaitingAnswered, effect.target.worker), engine._dialer.ask_waiting(effect)
+    ),
+    effects.SampleStack: lambda engine, effect: engine._send_answer(
+        partial(ev.StackSampled, effect.worker.key), engine._dialer.sample_stack(effect.worker)
+    ),
+    effects.FindForkedWaits: lambda engine, effect: engine._send_answer(
+        partial(ev.ForkedWaitsFound, effect.number), engine._dialer.forked_waits(effect)
+    ),
     effects.SendToWorker: Engine._send_to_worker,
     effects.HangUp: Engine._hang_up,
     effects.StartDiscovery: Engine._start_discovery,

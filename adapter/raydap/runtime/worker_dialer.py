@@ -13,10 +13,10 @@ from raydap.cluster.machine import outside_looks
 from raydap.cluster.machine.outside_looks import PY_SPY_TIMEOUT_S
 from raydap.cluster.relay.relay_client import ClusterAccess, RelayClient, RelayFailed
 from raydap.cluster.survey import py_spy
-from raydap.core.effects import DialWorker, FindForkedWaits
+from raydap.core.effects import AskWaiting, DialWorker, FindForkedWaits
 from raydap.core.process_info import ForkedWaits, ProcessInfo
 from raydap.inworker import calls
-from raydap.runtime import agent_connections
+from raydap.runtime import agent_connections, short_attach
 from raydap.tcp_sockets import is_local_address
 from raydap.transport import tcp, unix
 from raydap.transport.peer import Peer
@@ -29,6 +29,9 @@ agent does not answer."""
 
 DIRECT_TIMEOUT_S = 10.0
 """Seconds for a direct connection if there is no other way."""
+
+SHORT_ATTACHES = 24
+"""The most short attaches that are under way at once."""
 
 DIRECT_BEFORE_RELAY_TIMEOUT_S = 3.0
 """Seconds for a direct connection before the relay is tried. They are enough for one or two lost packets."""
@@ -47,6 +50,7 @@ class WorkerDialer:
         self.mode = mode
         self.relay = RelayClient(cluster_access)
         self._relay_nodes: set[str] = set()
+        self._short_attaches = asyncio.Semaphore(SHORT_ATTACHES)
 
     async def dial(
         self,
@@ -86,6 +90,15 @@ class WorkerDialer:
         """Return an agent's answer to a question, as agent_connections.ask does."""
         hello_timeout_s = agent_connections.HELLO_TIMEOUT_S if target.over_relay else QUICK_HELLO_TIMEOUT_S
         return await agent_connections.ask(lambda: self._dial_agent(target), question, timeout_s, hello_timeout_s)
+
+    async def ask_waiting(self, question: AskWaiting) -> str:
+        """Return the result of an expression in a worker that waits. Raises OSError with a text for users.
+
+        Only a few short attaches are under way at once, because each one starts a process.
+        """
+        async with self._short_attaches:
+            dial = partial(self.dial, question.target)
+            return await short_attach.ask(dial, question.expression, question.timeout_s)
 
     async def sample_stack(self, worker: ProcessInfo) -> str:
         """Return the stacks of all Python threads of a worker as JSON of `Stacks`.

@@ -19,6 +19,7 @@ from support.installed import FOLDER
 REPL = [
     calls.enter(True),
     calls.enter(False),
+    calls.keep_waiting(),
     calls.leave(True),
     calls.leave(False),
     calls.resume_thread(3),
@@ -33,6 +34,7 @@ QUERIES = [
     calls.result_part(1, 250_000),
     calls.own_rank(),
     calls.collectives(),
+    calls.lose_debugger(),
 ]
 
 
@@ -60,6 +62,32 @@ def test_a_hit_after_leave_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     assert eval(f"f{calls.hit_message(1, 'marker', 'True')!r}") == ""
 
 
+def test_a_short_attach_leaves_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[int] = []
+    writer = SimpleNamespace(sock=SimpleNamespace(shutdown=ended.append))
+    debugger = SimpleNamespace(get_arg_ppid=lambda: 1, writer=writer)
+    pydevd: Any = SimpleNamespace(get_global_debugger=lambda: debugger)
+    monkeypatch.setitem(sys.modules, "pydevd", pydevd)
+    package = calls._package()
+    with pytest.raises(RuntimeError, match="it has no debug port of its own"):
+        eval(calls.keep_waiting())
+    assert package not in sys.modules
+    debugger.get_arg_ppid = lambda: 0
+    port = SimpleNamespace(debugger_port_lock=None)
+    ray: Any = SimpleNamespace(
+        _private=SimpleNamespace(worker=SimpleNamespace(global_worker=None)), util=SimpleNamespace(debugpy=port)
+    )
+    comm: Any = SimpleNamespace(resume_threads=None)
+    for name, module in {"ray": ray, "ray.util.debugpy": port, "_pydevd_bundle.pydevd_comm": comm}.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    assert eval(calls.keep_waiting()) is None
+    assert callable(debugger.dispose_and_kill_all_pydevd_threads)
+    assert package in sys.modules
+    assert eval(calls.lose_debugger()) is None
+    assert ended == [2]
+    assert not [name for name in sys.modules if name.startswith(package)]
+
+
 @pytest.mark.parametrize("text", [None, 3, "x" * 100_000, "1 + ", "[" * 9_000, "3", "b'x'", "missing"])
 def test_what_no_summary_can_be_is_refused(text: object) -> None:
     with pytest.raises(calls.ResultError):
@@ -73,9 +101,9 @@ def test_raydaps_own_are_known_by_how_they_begin() -> None:
 def test_all_are_different_and_what_is_sent_often_is_short() -> None:
     assert len({*REPL, *QUERIES, *STACKS}) == len(REPL) + len(QUERIES) + len(STACKS)
     assert max(map(len, STACKS)) < 9_000
-    assert max(map(len, REPL[2:])) < 100
+    assert max(map(len, REPL[3:])) < 100
     assert max(map(len, QUERIES)) < 1_900
-    # `enter` is sent once for each attach, as text and as compiled code, which is longest in Python 3.11.
+    # The package is sent once for each attach, as text and as compiled code, which is longest in Python 3.11.
     assert max(map(len, REPL)) < 64 * 1024
 
 

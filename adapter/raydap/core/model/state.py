@@ -5,11 +5,11 @@ This module contains state only; the functions of the packages above change it.
 
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 
 from raydap.core.effects import Effect
-from raydap.core.events import ChildPortOpened
+from raydap.core.events import ChildPortOpened, WaitingAnswered
 from raydap.core.flows import Flow, Future, start
 from raydap.core.model.arrivals import Arrivals
 from raydap.core.model.attaching import Attaching
@@ -45,6 +45,20 @@ MISSED = 50
 """The number of messages that a held run keeps for the next client."""
 
 
+@dataclass(slots=True)
+class Visit:
+    """A short attach to a worker that waits in breakpoint() (workers/waiting_workers.py)."""
+
+    port: int
+    """The debug port at which the worker has waited."""
+    over: Future[WaitingAnswered] = field(default_factory=Future)
+    """The answer. It is set when the worker waits at a new debug port."""
+    event: WaitingAnswered | None = None
+    """The answer, as soon as it has come."""
+    until: float = 0.0
+    """The time at which the new debug port is not waited for any more."""
+
+
 class State(WorkerContext):
     """The whole state of the bridge."""
 
@@ -77,6 +91,8 @@ class State(WorkerContext):
 
         Ray may still list these workers as paused.
         """
+        self.visits: dict[WorkerKey, Visit] = {}
+        """The short attaches to waiting workers that are under way (workers/waiting_workers.py)."""
         self.pauses: dict[WorkerKey, PendingPause] = {}
         """The pauses that workers may be unable to obey (workers/pauses.py)."""
         self.arrivals: list[Arrivals] = []

@@ -84,7 +84,7 @@ def everywhere(
     """
     client, timeout_s = request.client, arguments.timeout
     threads, running, members = yield from selecting.resolve_targets(
-        state, client, arguments.threads, arguments.select, arguments.running
+        state, client, arguments.threads, arguments.select, arguments.running, waiting=arguments.running
     )
     stopped = state.parts.gather({thread: evaluate(state, thread, expression, timeout_s) for thread in threads}, client)
     flows = {key: running_evaluation.evaluate(state, key, expression, timeout_s) for key in running}

@@ -83,11 +83,12 @@ def resolve_targets(
     select: str | None,
     running: bool,
     outside: bool = False,
+    waiting: bool = False,
 ) -> Flow[tuple[list[WorkerThread], list[WorkerKey], dict[str, WorkerEntry]]]:
     """Return the stopped threads that a request names, the keys of workers that run, and all workers as group members.
 
-    Workers that run are included only with `running` or `outside`, as in `readable`. The members are those of now, so
-    that a worker that ends later still has a name.
+    Workers that run or wait are included only with `running`, `outside` or `waiting`, as in `readable`. The members are
+    those of now, so that a worker that ends later still has a name.
     """
     yield from worker_entries.renew_in_parts(state, client)
     stopped = yield from threads(state, client, handles, select)
@@ -96,17 +97,21 @@ def resolve_targets(
         if handles is not None:
             text = 'Workers that run have no threads to name; give the argument "select" in place of "threads".'
             raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
-        keys = readable(state, (yield from workers(state, client, None, select or "", running)) or (), running, outside)
+        chosen = (yield from workers(state, client, None, select or "", running)) or ()
+        keys = readable(state, chosen, running, outside, waiting)
     members = worker_entries.members(state)
     known = [thread for thread in stopped if thread.worker.key in members]
     return known, [key for key in keys if key in members], members
 
 
-def readable(state: State, keys: Iterable[WorkerKey], running: bool, outside: bool) -> list[WorkerKey]:
-    """Return the workers among `keys` that run and whose stacks raydap can read.
+def readable(
+    state: State, keys: Iterable[WorkerKey], running: bool, outside: bool, waiting: bool = False
+) -> list[WorkerKey]:
+    """Return the workers among `keys` that are not stopped and whose stacks or values raydap can read.
 
     `running` includes the workers that are attached or have an agent. `outside` includes the others, whose stacks are
-    read from outside; of these, idle workers are left out, because they execute no code of the user's.
+    read from outside; of these, idle workers are left out, because they execute no code of the user's. `waiting`
+    includes the workers that wait for a debugger, whose values are read by a short attach.
     """
     run = state.run
     asked: set[WorkerKey] = set()
@@ -115,6 +120,7 @@ def readable(state: State, keys: Iterable[WorkerKey], running: bool, outside: bo
         asked.update(run.processes.prepared)
     if outside:
         asked.update(key for key, each in run.processes.alive.items() if each.known.task or each.known.actor)
+    if outside or waiting:
         asked.update(run.processes.paused)
     stopped = {thread.worker.key for thread in state.stopped.values()}
     return [key for key in keys if key in asked and key not in stopped]
@@ -239,7 +245,7 @@ def _where_true(
     """Return the pairs for which the expression is true in the user's top frame. If it fails, it counts as false."""
     asked = {thread: _is_true(thread, expression) for _, thread in pairs if thread is not None}
     keys = [WorkerKey(entry.key) for entry, thread in pairs if thread is None]
-    readable_keys = readable(state, keys, True, False) if running else []
+    readable_keys = readable(state, keys, True, False, waiting=True) if running else []
     replies = state.parts.gather(asked, client)
     flows = {key: _is_true_in_running(state, key, expression) for key in readable_keys}
     running_replies = yield from state.parts.gather(flows, client)

@@ -47,8 +47,8 @@ def decide(state: State, settings: AttachSettings, process: Process, at_once: bo
     if row is None:
         return Decision.LEAVE
     if row is process.candidate:
-        # The adapter of a paused worker may still be closing its previous session.
-        is_busy = key in state.workers or key in state.cooling_down
+        # The adapter of a paused worker may still be closing its previous session, or serve a short attach.
+        is_busy = key in state.workers or key in state.cooling_down or key in state.visits
         if is_busy or not selection.is_wanted(run, settings, process, process.facts):
             return Decision.LEAVE
     else:

@@ -38,7 +38,8 @@ def paused(state: State, event: WorkersPaused) -> None:
     fresh = []
     for key, row in listed.items():
         worker, process = state.workers.get(key), processes[key]
-        if process.candidate is not None or (worker is not None and not worker.leaving):
+        is_known = process.candidate is not None and process.candidate.port == row.port
+        if is_known or (worker is not None and not worker.leaving):
             continue
         has_failed = process.failure is not None and process.failure.port == row.port
         if has_failed and process.retry is not None and state.now < process.retry.at:

@@ -107,11 +107,13 @@ def _of_other(state: State, key: WorkerKey, question: Mapping[str, bool]) -> Flo
 
 def name(state: State, key: WorkerKey) -> str:
     """Return the name, for users, of a worker that is not attached."""
-    row = state.run.processes[key].row
+    process = state.run.processes[key]
+    row = process.row
     if row is None:
         return key
     facts = worker_entries.facts(state, key)
-    return f"{names.alive(row, facts, state.run.ranks).label} · {names.where(row)}"
+    named = names.alive if process.paused is None else names.task
+    return f"{named(row, facts, state.run.ranks).label} · {names.where(row)}"
 
 
 def _as_message(name: str, stacks: Stacks, settings: AttachSettings) -> messages.WorkerStack:
