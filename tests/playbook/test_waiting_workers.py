@@ -182,3 +182,11 @@ def test_an_agent_is_asked_rather_than_the_debug_port(play: Play) -> None:
     play.feed(AgentAnswered(play.take(AskAgent).number, json.loads(value("0.5"))))
     (group,) = client.answer(seq)["groups"]
     assert (group["value"], group["running"]) == ("0.5", ["w1"])
+
+
+def test_a_worker_that_ray_does_not_list_is_not_asked(play: Play) -> None:
+    client = play.session(LISTED)
+    play.paused(play.worker("t1", worker_type="TARGET"))
+    client.request("raydap/workers")
+    (group,) = client.request("raydap/evaluate", expression="1", running=True)["groups"]
+    assert group["error"].endswith("attach to it to evaluate expressions there.")

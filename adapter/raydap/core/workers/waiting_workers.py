@@ -20,8 +20,8 @@ def ask(state: State, key: WorkerKey, name: str, expression: str, timeout_s: flo
     """Return the result of an expression of inworker/calls.py in a worker that waits.
 
     The result comes when another debugger can attach to the worker. `name` names the worker in messages to users.
-    Raises ProblemError (WORKER_BUSY) if the worker does not wait any more, and (WORKER_BROKEN) if its debugger does not
-    answer.
+    Raises ProblemError: WORKER_BUSY if the worker does not wait any more, WORKER_BROKEN if its debugger does not
+    answer, and NO_AGENT if Ray does not list the worker.
     """
     while (visit := state.visits.get(key)) is not None:
         yield from visit.over  # A debug port serves one client at a time.
@@ -29,6 +29,10 @@ def ask(state: State, key: WorkerKey, name: str, expression: str, timeout_s: flo
     if row is None or key in state.workers or key in state.cooling_down:
         text = f"raydap is attaching to {name} or detaching from it; try again in a moment."
         raise ProblemError(Problem(Code.WORKER_BUSY, text))
+    if row.worker_type == "TARGET":
+        # Nothing would report its new debug port.
+        text = f"{name} waits at a debug port that Ray does not list; attach to it to evaluate expressions there."
+        raise ProblemError(Problem(Code.NO_AGENT, text))
     visit = state.visits[key] = Visit(row.port)
     state.emit(AskWaiting(attach.dial(row), expression, timeout_s))
     event = yield from visit.over
