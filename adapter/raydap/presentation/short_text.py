@@ -26,3 +26,8 @@ def file_line(path: str, line: int) -> str:
 def function_line(name: str, path: str, line: int) -> str:
     """Return a place such as `step (train.py:7)`."""
     return f"{name} ({file_line(path, line)})"
+
+
+def first_line(text: str, longest: int = 200) -> str:
+    """Return the first line of a text that is not blank, shortened to `longest` characters."""
+    return shortened(text.strip().partition("\n")[0], longest)

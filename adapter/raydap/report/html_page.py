@@ -7,14 +7,15 @@ import functools
 import hashlib
 import re
 from base64 import b64encode
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from raydap.presentation import folded_tables, stack_pictures
 from raydap.presentation.clock_times import clock, date
 from raydap.presentation.durations import duration
 from raydap.presentation.numbers import counted, statistics
 from raydap.presentation.safe_text import visible
-from raydap.presentation.short_text import file_line, shortened
+from raydap.presentation.short_text import file_line, first_line
 from raydap.report import page_charts, page_findings, page_stacks
 from raydap.report.records import Report
 
@@ -30,6 +31,15 @@ browser opens a page of this size at once."""
 
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 """The escape sequences that programs print to colour a terminal."""
+
+_FORMATS: Mapping[str, Callable[[Any], object]] = {
+    "clock": lambda time: "" if time is None else clock(time),
+    "count": lambda number: f"{number:,}",
+    "duration": lambda seconds: duration(seconds) if seconds else "",
+    "id": lambda number: number or "",
+    "times": lambda number: f"({number} times)" if number > 1 else "",
+}
+"""The formats of the columns of tables."""
 
 
 def of_report(report: Report) -> str:
@@ -69,40 +79,29 @@ def templates() -> "Environment":
         finalize=_inserted,
         trim_blocks=True,
     )
-    made.globals.update(OPEN=OPEN, SHOWN=SHOWN, geometry=page_charts)
+    made.globals.update(OPEN=OPEN, SHOWN=SHOWN, charts=page_charts)
     made.filters.update(
-        after=_after,
+        after=lambda time, started: f"+{duration(max(time - started, 0.0))}",
         clock=clock,
         counted=counted,
         date=date,
         duration=duration,
         file_line=file_line,
-        first_line=_first_line,
-        grouped=lambda number: f"{number:,}",
+        first_line=first_line,
+        formatted=lambda value, name="": _FORMATS[name](value) if name else value,
+        grouped=_FORMATS["count"],
         picture=stack_pictures.svg,
-        statistics=statistics,
         stack_table=folded_tables.of_stacks,
+        statistics=statistics,
         tree_rows=page_stacks.tree_rows,
         variables=page_stacks.variables_in_short,
     )
     return made
 
 
-def printable(text: str) -> str:
-    """Return text without colours, and with a replacement for each character that is not safe to show."""
-    return visible(_COLOURS.sub("", text))
-
-
-def _inserted(value: object) -> object:
-    """Return what a template inserts for a value. Text that is not HTML is then escaped."""
+def _inserted(value: Any) -> Any:
+    """Return what a template inserts for a value, which is then escaped unless it is HTML."""
     if isinstance(value, float):
         return f"{value:.5g}"
-    return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
-
-
-def _after(time: float, started: float) -> str:
-    return f"+{duration(max(time - started, 0.0))}"
-
-
-def _first_line(text: str) -> str:
-    return shortened(text.strip().partition("\n")[0], 200)
+    # Text loses its colours, and each character that is not safe to show.
+    return visible(_COLOURS.sub("", value)) if isinstance(value, str) and not hasattr(value, "__html__") else value

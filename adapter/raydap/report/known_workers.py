@@ -1,8 +1,9 @@
 """The workers of the watched program, including ended ones: their names, and their stops."""
 
 from collections.abc import Iterable
+from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from raydap import steady_time
 from raydap.analysis.sets import folding
@@ -30,32 +31,22 @@ class KnownWorkers:
         """The worker of each thread that has stopped, by the thread's id."""
         self.tasks: dict[str, str] = {}
         """The last task of each worker in Ray's list of tasks. raydap does not see short tasks while they run."""
-        self._seen: dict[str, float] = {}
-        """When the state began in which each worker was first listed."""
-        self._ended: dict[str, float] = {}
-        """When each ended worker was first listed as gone or detached."""
-        self._problems: dict[str, str] = {}
-        """The last problem of each worker that had one."""
+        self._records: dict[str, WorkerRecord] = {}
+        """The times, problems and stops of the workers. `records` updates the other fields."""
         self._paused: dict[int, tuple[float, str]] = {}
         """The beginning and the reason of each stop that is not over, by the thread's id."""
-        self._totals: dict[str, tuple[int, float]] = {}
-        """The number of stops of each worker, and their duration in seconds."""
 
     def take(self, entries: Iterable[WorkerEntry]) -> None:
         """Take the new state of workers, as the session reports it."""
         now = steady_time.now()
         for entry in entries:
-            before = self.entries.get(entry.key)
-            self._seen.setdefault(entry.key, now - entry.age)
-            if before is None or entry.task or entry.actor:
+            if entry.key not in self.entries or entry.task or entry.actor:
                 self.entries[entry.key] = entry
-            if entry.state in ENDED:
-                self._ended.setdefault(entry.key, now)
-            else:
-                self._ended.pop(entry.key, None)
+            new = WorkerRecord(**self._identity(entry), seen=now - entry.age)
+            known = self._records.get(entry.key, new)
+            ended = (known.ended or now) if entry.state in ENDED else None
+            self._records[entry.key] = replace(known, ended=ended, problem=entry.problem or known.problem)
             self.threads.update((each.thread_id, entry.key) for each in entry.threads)
-            if entry.problem:
-                self._problems[entry.key] = entry.problem
 
     def take_tasks(self, spans: Iterable[TimelineSpan]) -> None:
         """Take the names of workers' tasks from Ray's list of tasks."""
@@ -64,10 +55,8 @@ class KnownWorkers:
             self.used.add(span.worker)
             entry = self.entries.get(span.worker)
             if entry is not None and not (entry.task or entry.actor) and entry.type == "worker":
-                named = msgspec.structs.replace(
-                    entry, task=span.name, title=f"{span.name} {entry.pid}", label=span.name
-                )
-                self.entries[span.worker] = named
+                title = f"{span.name} {entry.pid}"
+                self.entries[span.worker] = replace(entry, task=span.name, title=title, label=span.name)
 
     def pause(self, thread: int, what: str) -> None:
         """Begin a stop of a thread. `what` is the reason, for the timeline."""
@@ -80,8 +69,9 @@ class KnownWorkers:
             return 0.0
         key, end = self.threads.get(thread, ""), steady_time.now()
         self.used.add(key)
-        count, seconds = self._totals.get(key, (0, 0.0))
-        self._totals[key] = count + 1, seconds + end - start
+        if key in self._records:
+            known = self._records[key]
+            self._records[key] = replace(known, pauses=known.pauses + 1, paused=known.paused + end - start)
         if len(self.pauses) < MAX_SPANS:
             self.pauses.append(TimelineSpan(worker=key, name=what, start=start, end=end))
         else:
@@ -90,17 +80,16 @@ class KnownWorkers:
 
     def open_pauses(self) -> list[TimelineSpan]:
         """Return the stops of the threads that are stopped now."""
-        return [
-            TimelineSpan(worker=self.threads.get(thread, ""), name=what, start=start, end=None)
-            for thread, (start, what) in self._paused.items()
-        ]
+        stops = [(self.threads.get(thread, ""), *stop) for thread, stop in self._paused.items()]
+        return [TimelineSpan(worker=key, name=what, start=start, end=None) for key, start, what in stops]
 
     def kind(self, key: str) -> str:
         """Return the class of an actor, the function of a task, or `driver`; `worker` if none of these is known."""
         entry = self.entries.get(key)
+        task = self.tasks.get(key, "worker")
         if entry is None:
-            return self.tasks.get(key, "worker")
-        return entry.actor or (entry.type if entry.type != "worker" else entry.task or self.tasks.get(key, "worker"))
+            return task
+        return entry.actor or (entry.task or task if entry.type == "worker" else entry.type)
 
     def order(self, key: str) -> tuple[object, ...]:
         """Return a key that sorts workers by kind, rank and process id."""
@@ -123,40 +112,34 @@ class KnownWorkers:
 
         `job` is the id or submission id of a running job. Without it, `pid` is the process id of the launched driver.
         """
-        return {
-            entry.job
-            for entry in self.entries.values()
-            if entry.job
-            and (
-                job in (entry.job, entry.submission)
-                if job is not None
-                else entry.key in self.used or (entry.type == "driver" and entry.pid == pid)
-            )
-        }
+
+        def is_watched(entry: WorkerEntry) -> bool:
+            if job is not None:
+                return job in (entry.job, entry.submission)
+            return entry.key in self.used or (entry.type == "driver" and entry.pid == pid)
+
+        return {entry.job for entry in self.entries.values() if entry.job and is_watched(entry)}
 
     def records(self, jobs: set[str]) -> list[WorkerRecord]:
         """Return the workers of these jobs and all in `used`, sorted by kind, rank and process id.
 
         Idle workers, which Ray keeps for later tasks, are left out unless they are in `used`.
         """
-        return [
-            self._record(entry)
-            for key, entry in sorted(self.entries.items(), key=lambda each: self.order(each[0]))
-            if key in self.used or (entry.job in jobs and (entry.task or entry.actor or entry.type != "worker"))
-        ]
 
-    def _record(self, entry: WorkerEntry) -> WorkerRecord:
-        count, seconds = self._totals.get(entry.key, (0, 0.0))
-        return WorkerRecord(
-            key=entry.key,
-            label=self.label(entry.key),
-            kind=self.kind(entry.key),
-            pid=entry.pid,
-            node=entry.node,
-            job=entry.job,
-            seen=self._seen[entry.key],
-            ended=self._ended.get(entry.key),
-            problem=self._problems.get(entry.key, ""),
-            pauses=count,
-            paused=seconds,
-        )
+        def is_shown(entry: WorkerEntry) -> bool:
+            is_busy = bool(entry.task or entry.actor or entry.type != "worker")
+            return entry.key in self.used or (entry.job in jobs and is_busy)
+
+        entries = [self.entries[key] for key in sorted(self.entries, key=self.order)]
+        return [replace(self._records[each.key], **self._identity(each)) for each in entries if is_shown(each)]
+
+    def _identity(self, entry: WorkerEntry) -> dict[str, Any]:
+        """Return the fields of a `WorkerRecord` that come from the entry of the worker."""
+        return {
+            "key": entry.key,
+            "label": self.label(entry.key),
+            "kind": self.kind(entry.key),
+            "pid": entry.pid,
+            "node": entry.node,
+            "job": entry.job,
+        }

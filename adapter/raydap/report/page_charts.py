@@ -1,4 +1,4 @@
-"""The geometry of the page's charts, which templates/charts.html draws: values over time, and the timeline."""
+"""The geometry of the page's charts, which templates/parts.html draws: values over time, and the timeline."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -8,8 +8,6 @@ from raydap.presentation.durations import duration
 from raydap.presentation.numbers import digits
 from raydap.presentation.short_text import shortened
 from raydap.report.records import Report, Series, TimelineSpan
-
-WIDTH = 1100.0
 
 MAX_CURVES = 8
 """The largest number of workers with a curve each. More workers are drawn as one band from the lowest to the highest
@@ -24,10 +22,9 @@ MAX_ROWS = 60
 MAX_BARS = 4000
 """About how many bars the timeline contains at most, because a browser cannot show many more."""
 
+WIDTH = 1100.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70.0, WIDTH - 12.0, 12.0, 22.0
-_NAMES = 150.0
-_HEIGHT = 180.0
-_ROW = 18.0
+_NAMES, _HEIGHT, _ROW = 150.0, 180.0, 18.0
 
 Scale = Callable[[float], float]
 """Returns the coordinate of a value."""
@@ -52,7 +49,7 @@ class Chart(NamedTuple):
     title: str
     """What the picture shows."""
     height: float
-    """Its height."""
+    """The height, in the units of WIDTH."""
     shapes: Sequence[Shape]
     """The elements, from back to front."""
     legend: Sequence[tuple[str, str]] = ()
@@ -71,22 +68,19 @@ def values(series: Sequence[Series]) -> Chart | None:
         low, high = low - (abs(low) or 1) / 10, high + (abs(high) or 1) / 10
     start, end = min(point.time for point in points), max(point.time for point in points)
     x, y = _scale(start, end, _LEFT, _RIGHT), _scale(low, high, _HEIGHT - _BOTTOM, _TOP)
-    bad = [x(each.time) for each in points if each.nan or each.inf][:MAX_MARKS]
     shapes = [*_times(start, end, x, _HEIGHT)]
     for value in (low, (low + high) / 2, high):
         shapes.append(_line("grid", _LEFT, y(value), _RIGHT, y(value)))
         shapes.append(_label(_LEFT - 6, y(value) + 4, "end", digits(value)))
-    legend = []
-    if len(shown) > MAX_CURVES:
+    curves = {f"c{index}": each for index, each in enumerate(shown)} if len(shown) <= MAX_CURVES else {}
+    for colour, each in curves.items():
+        shapes += _curve(each, colour, x, y)
+    if not curves:
         shapes += _band(shown, x, y)
-    else:
-        for index, each in enumerate(shown):
-            shapes += _curve(each, f"c{index}", x, y)
-            legend.append((f"c{index}", f"{each.label}: {_last(each)}"))
     bad = [x(each.time) for each in points if each.nan or each.inf][:MAX_MARKS]
     shapes += [_line("nan", at, 1, at, 9) for at in bad]
-    legend += [("nan", "not finite")] if bad else []
-    return Chart("values over time", _HEIGHT, shapes, legend)
+    legend = [(colour, f"{each.label}: {_last(each)}") for colour, each in curves.items()]
+    return Chart("values over time", _HEIGHT, shapes, [*legend, *([("nan", "not finite")] if bad else [])])
 
 
 def _last(series: Series) -> str:
@@ -97,17 +91,14 @@ def _last(series: Series) -> str:
 def _curve(series: Series, colour: str, x: Scale, y: Scale) -> Iterator[Shape]:
     """Yield a line through the last values of all points, over an area from their lowest to their highest values."""
     known = [(x(point.time), y(point.last)) for point in series.points if point.last is not None]
-    ranges = [
-        (x(each.time), y(each.low), y(each.high))
-        for each in series.points
-        if each.low is not None and each.high is not None
-    ]
+    numbers = [(point.time, point.low, point.high) for point in series.points]
+    ranges = [(x(at), y(low), y(high)) for at, low, high in numbers if low is not None and high is not None]
     if len(known) == 1:
         yield Shape("circle", f"dot {colour}", series.label, {"cx": known[0][0], "cy": known[0][1], "r": 3})
         return
     if any(low != high for _, low, high in ranges):
-        yield Shape("polygon", f"band {colour}", series.label, {"points": _outline(ranges)})
-    yield Shape("polyline", f"curve {colour}", series.label, {"points": _points(known)})
+        yield Shape("polygon", f"band {colour}", series.label, _outline(ranges))
+    yield Shape("polyline", f"curve {colour}", series.label, _points(known))
 
 
 def _band(shown: Sequence[Series], x: Scale, y: Scale) -> Iterator[Shape]:
@@ -116,23 +107,21 @@ def _band(shown: Sequence[Series], x: Scale, y: Scale) -> Iterator[Shape]:
     In each hundredth of the chart's width it reaches from the lowest to the highest value of all workers.
     """
     slots: dict[int, list[float]] = {}
-    for series in shown:
-        for point in series.points:
-            slot = slots.setdefault(int(x(point.time) / WIDTH * 100), [])
-            slot += [y(each) for each in (point.low, point.high) if each is not None]
+    for point in (point for series in shown for point in series.points):
+        slot = slots.setdefault(int(x(point.time) / WIDTH * 100), [])
+        slot += [y(each) for each in (point.low, point.high) if each is not None]
     ranges = [((slot + 0.5) / 100 * WIDTH, max(each), min(each)) for slot, each in sorted(slots.items()) if each]
     title = f"{len(shown)} workers, from the lowest to the highest value"
-    yield Shape("polygon", "band c0", title, {"points": _outline(ranges)})
-    yield Shape("polygon", "curve c0", title, {"points": _outline(ranges)})
+    yield from (Shape("polygon", kind, title, _outline(ranges)) for kind in ("band c0", "curve c0"))
 
 
-def _outline(ranges: Sequence[tuple[float, float, float]]) -> str:
+def _outline(ranges: Sequence[tuple[float, float, float]]) -> dict[str, str]:
     """Return the points above and then below an area. Each range has a horizontal and two vertical coordinates."""
     return _points([*((at, high) for at, _, high in ranges), *((at, low) for at, low, _ in reversed(ranges))])
 
 
-def _points(places: Iterable[tuple[float, float]]) -> str:
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+def _points(places: Iterable[tuple[float, float]]) -> dict[str, str]:
+    return {"points": " ".join(f"{x:.1f},{y:.1f}" for x, y in places)}
 
 
 def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> Shape:
@@ -149,32 +138,29 @@ def timeline(report: Report) -> Chart | None:
     if not spans:
         return None
     by_worker: dict[str, list[tuple[TimelineSpan, bool]]] = {}
-    for span, is_pause in spans:
-        by_worker.setdefault(span.worker, []).append((span, is_pause))
-    labels = {each.key: each.label for each in report.workers}
-    drivers = [each.key for each in report.workers if each.kind == "driver"]
+    for each in spans:
+        by_worker.setdefault(each[0].worker, []).append(each)
+    labels = {worker.key: worker.label for worker in report.workers}
+    drivers = [worker.key for worker in report.workers if worker.kind == "driver"]
     keys = [key for key in dict.fromkeys([*drivers, *labels, *by_worker]) if key in by_worker]
     shown = keys[:MAX_ROWS]
     start = min(report.started, *(span.start for span, _ in spans))
     end = max(report.end, start + 0.001)
     x = _scale(start, end, _NAMES, _RIGHT)
-    most = max(MAX_BARS // len(shown), 20)
     height = _TOP + len(shown) * _ROW + _BOTTOM
     shapes = [*_times(start, end, x, height)]
     for index, key in enumerate(shown):
         top = _TOP + index * _ROW
         shapes.append(_label(4, top + 13, "start", shortened(labels.get(key, f"worker {key[:8]}"), 22)))
-        shapes += [_bar(span, is_pause, top, x, end) for span, is_pause in _thinned(by_worker[key], most)]
+        # If there are too many spans, show the longest. The others would hardly be visible. Stops are above tasks.
+        longest = sorted(by_worker[key], key=lambda each: (each[0].end or float("inf")) - each[0].start)
+        most = max(MAX_BARS // len(shown), 20)
+        for span, is_pause in sorted(longest[-most:], key=lambda each: (each[1], each[0].start)):
+            shapes.append(_bar(span, is_pause, top, x, end))
         shapes.append(_line("row", 0, top + _ROW, WIDTH, top + _ROW))
     if keys[MAX_ROWS:]:
         shapes.append(_label(4, height - 6, "start", f"and {len(keys) - MAX_ROWS} more workers"))
     return Chart("timeline of the workers", height, shapes)
-
-
-def _thinned(spans: list[tuple[TimelineSpan, bool]], most: int) -> list[tuple[TimelineSpan, bool]]:
-    """Return the `most` longest tasks, and then stops, in the order of time. The others would hardly be visible."""
-    longest = sorted(spans, key=lambda each: (each[0].end or float("inf")) - each[0].start)[-most:]
-    return sorted(longest, key=lambda each: (each[1], each[0].start))
 
 
 def _bar(span: TimelineSpan, is_pause: bool, top: float, x: Scale, end: float) -> Shape:

@@ -1,4 +1,4 @@
-"""The rows of stacks and variables on the page, which templates/stops.html shows."""
+"""The rows of stacks and variables on the page, which templates/parts.html shows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from linecache import getline
@@ -9,14 +9,11 @@ from raydap.presentation.short_text import shortened
 from raydap.protocol.stack_messages import FoldedVariable, StackNode, StackVariable, ValueGroup
 from raydap.protocol.value_messages import Statistics
 
-MAX_VARIABLES = 8
-"""The number of variables in the summary line of a single stop."""
+MAX_VARIABLES, MAX_VALUE = 8, 60
+"""The number of variables in the summary line of a single stop, and of characters of each value."""
 
 MANY, FEW = 6, 3
 """If each worker has a value of its own and there are more than MANY values, only FEW are listed."""
-
-MAX_VALUE = 60
-"""The number of characters of each value in the summary line of a single stop."""
 
 
 class ValueRow(NamedTuple):
@@ -26,13 +23,13 @@ class ValueRow(NamedTuple):
     """The name of the variable in its first row; "" in the others."""
     group: ValueGroup | None
     """The value; None in the row with the number of the other values."""
-    workers: str
+    workers: str = ""
     """The workers with the value; "" if all workers have it."""
-    numbers: str
+    numbers: str = ""
     """The statistics of the variable in its first row; otherwise ""."""
-    is_apart: bool
+    is_apart: bool = False
     """Whether most workers have another value."""
-    more: int
+    more: int = 0
     """The number of values that are not listed."""
 
 
@@ -48,17 +45,9 @@ class FrameRow(NamedTuple):
     workers: str
     """The workers in the frame; "" if they are those of the frame's caller."""
     source: str
-    """The text of the line; "" if this machine does not have the file."""
+    """The text of the line without its indentation; "" if this machine does not have the file."""
     values: Sequence[ValueRow]
     """The values of the frame's variables."""
-
-
-def source_line(path: str, line: int) -> str:
-    """Return the text of a line of Python without its indentation; "" if this machine does not have the file.
-
-    Only names of Python files are accepted, because the path comes from a worker.
-    """
-    return getline(path, line).strip() if path.endswith(".py") else ""
 
 
 def tree_rows(root: StackNode, found: Mapping[str, Statistics]) -> Iterator[FrameRow]:
@@ -70,27 +59,18 @@ def tree_rows(root: StackNode, found: Mapping[str, Statistics]) -> Iterator[Fram
     waiting = [(child, len(root.children) > 1, 0) for child in reversed(root.children)]
     while waiting:
         node, is_fork, outer = waiting.pop()
-        branches = outer + is_fork
-        is_last = not node.children
-        forks = len(node.children) > 1
+        branches, is_last, forks = outer + is_fork, not node.children, len(node.children) > 1
         waiting += [(child, forks, 0 if index else branches) for index, child in enumerate(reversed(node.children))]
-        assert node.frame is not None
-        yield FrameRow(
-            node=node,
-            is_fork=is_fork,
-            closed=branches if is_last else 0,
-            workers=_workers(node) if is_fork or node.count < root.count or is_last else "",
-            source=source_line(node.frame.path, node.frame.line),
-            values=list(_value_rows(node, found if is_last else {})),
-        )
+        frame, variables = node.frame, node.locals if isinstance(node.locals, tuple) else ()
+        assert frame is not None
+        # The path comes from a worker, so only files of Python are read.
+        source = getline(frame.path, frame.line).strip() if frame.path.endswith(".py") else ""
+        workers = _workers(node) if is_fork or node.count < root.count or is_last else ""
+        rows = [row for each in variables for row in _rows(each, node.count, found.get(each.name) if is_last else None)]
+        yield FrameRow(node, is_fork, branches if is_last else 0, workers, source, rows)
 
 
-def _value_rows(node: StackNode, found: Mapping[str, Statistics]) -> Iterator[ValueRow]:
-    for variable in node.locals if isinstance(node.locals, tuple) else ():
-        yield from _of_variable(variable, node.count, found.get(variable.name))
-
-
-def _of_variable(variable: FoldedVariable, of: int, found: Statistics | None) -> Iterator[ValueRow]:
+def _rows(variable: FoldedVariable, of: int, found: Statistics | None) -> Iterator[ValueRow]:
     """Yield a row for each value. If more than half of the workers agree, the rows of the other values stand out."""
     largest = max((group.count for group in variable.groups), default=0)
     numbers = ", ".join(statistics(found)) if found is not None and len(variable.groups) > 1 else ""
@@ -98,17 +78,11 @@ def _of_variable(variable: FoldedVariable, of: int, found: Statistics | None) ->
     are_many = bool(numbers) and largest == 1 and len(variable.groups) > MANY
     groups = variable.groups[:FEW] if are_many else variable.groups
     for index, group in enumerate(groups):
-        yield ValueRow(
-            name="" if index else variable.name,
-            group=group,
-            workers="" if group.count == of else _workers(group),
-            numbers="" if index else numbers,
-            is_apart=largest > of / 2 and group.count < largest,
-            more=0,
-        )
-    more = variable.more + len(variable.groups) - len(groups)
-    if more:
-        yield ValueRow("", None, "", "", False, more)
+        first = ("", "") if index else (variable.name, numbers)
+        is_apart = largest > of / 2 and group.count < largest
+        yield ValueRow(first[0], group, "" if group.count == of else _workers(group), first[1], is_apart)
+    if more := variable.more + len(variable.groups) - len(groups):
+        yield ValueRow("", None, more=more)
 
 
 def _workers(group: ValueGroup | StackNode) -> str:

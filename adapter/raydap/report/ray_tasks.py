@@ -52,14 +52,12 @@ class RayTasks:
         try:
             more = 0
             for job in sorted(jobs):
-                for row in await dashboard.tasks(job):
-                    more += not self._take(row)
+                more += sum(not self._take(row) for row in await dashboard.tasks(job))
             # Each answer contains the same tasks again, so the numbers must not be added.
             self.more = max(self.more, more)
             if self._wants_events and jobs:
-                found = [await dashboard.timeline(job) for job in sorted(jobs)]
                 # The events of each job number nodes and workers from 0, so those of several jobs cannot be joined.
-                self.events = max(found, key=len)
+                self.events = max([await dashboard.timeline(job) for job in sorted(jobs)], key=len)
             self.problem = ""
         except ProblemError as error:
             self.problem = error.problem.text
@@ -76,11 +74,8 @@ class RayTasks:
             return True
         if key not in self._rows and len(self._rows) >= MAX_TASKS:
             return False
-        self._rows[key] = TimelineSpan(
-            worker=worker,
-            name=str(row.get("name") or row.get("func_or_class_name") or "task"),
-            start=start / 1000,
-            end=end / 1000 if isinstance(end, (int, float)) and end else None,
-            state=str(row.get("state") or ""),
-        )
+        name = str(row.get("name") or row.get("func_or_class_name") or "task")
+        ended = end / 1000 if isinstance(end, (int, float)) and end else None
+        state = str(row.get("state") or "")
+        self._rows[key] = TimelineSpan(worker=worker, name=name, start=start / 1000, end=ended, state=state)
         return True

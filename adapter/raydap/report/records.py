@@ -33,13 +33,13 @@ class WorkerRecord(Message, frozen=True):
     """The id of the job; "" if Ray does not report it."""
     seen: float
     """When the state began in which raydap first saw the worker."""
-    ended: float | None
+    ended: float | None = None
     """When raydap noticed that the process had ended or was detached; None before that."""
-    problem: str
+    problem: str = ""
     """Why the worker could not be debugged, or that it crashed; otherwise ""."""
-    pauses: int
+    pauses: int = 0
     """How often a thread of the worker stopped."""
-    paused: float
+    paused: float = 0.0
     """The total duration of these stops."""
 
 
@@ -128,7 +128,7 @@ class LineRecord(WatchedRecord, frozen=True):
     tree: StackNode
     """The last stack of each worker that stopped there, merged, with the variables of each frame."""
     statistics: dict[str, Statistics]
-    """The statistics of each variable of the innermost frame that is a number in all workers."""
+    """Of each variable of the innermost frame that is a number in all workers."""
     looks: tuple[LookRecord, ...]
     """The first ten and the last ten stops of each kind of worker, in the order of time."""
 
@@ -193,9 +193,9 @@ class TraceRecord(WatchedRecord, frozen=True):
     series: tuple[Series, ...]
     """The values of each worker."""
     texts: tuple[TextGroup, ...]
-    """The last value of each worker whose last value is not a number, smallest groups first."""
+    """The last values of workers that are not numbers, smallest groups first."""
     statistics: Statistics | UnsetType = UNSET
-    """The statistics of the last number of each worker; unset if there is none."""
+    """Of the last number of each worker; unset if there is none."""
     lowest: str = ""
     """The names of the workers with the lowest of these numbers."""
     highest: str = ""

@@ -1,6 +1,6 @@
 """The files of a report: the page, its data as JSON, and the trace. A reader never finds one half written."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -23,15 +23,8 @@ class ReportFiles:
     """The Chrome trace."""
 
     def check(self) -> None:
-        """Check that each file can be written, by creating and removing a file beside it.
-
-        Raises ProblemError if one cannot be written.
-        """
-        for path in self._paths():
-            try:
-                safe_files.check_output(path)
-            except OSError as error:
-                raise file_not_written(path, error) from None
+        """Check that each file can be written, by creating and removing a file beside it. Raises ProblemError."""
+        self._each(safe_files.check_output)
 
     def write(self, report: Report, ray_events: Sequence[chrome_trace.Event], is_last: bool = True) -> None:
         """Write each file.
@@ -39,19 +32,24 @@ class ReportFiles:
         A pipe or a device is written only if `is_last`, because it would keep the earlier content, too. `ray_events`
         are the events of Ray's own timeline. Raises ProblemError.
         """
-        for path in self._paths():
-            if is_last or not safe_files.is_stream(path):
-                try:
-                    safe_files.write_output(path, self._content(path, report, ray_events))
-                except OSError as error:
-                    raise file_not_written(path, error) from None
 
-    def _content(self, path: str, report: Report, ray_events: Sequence[chrome_trace.Event]) -> bytes:
-        if path == self.page:
-            return html_page.of_report(report).encode(errors="replace")
-        if path == self.data:
-            return msgspec.json.format(msgspec.json.encode(report), indent=1)
-        return msgspec.json.encode(chrome_trace.of_report(report, ray_events))
+        def write(path: str) -> None:
+            if not is_last and safe_files.is_stream(path):
+                return
+            if path == self.page:
+                content = html_page.of_report(report).encode(errors="replace")
+            elif path == self.data:
+                content = msgspec.json.format(msgspec.json.encode(report), indent=1)
+            else:
+                content = msgspec.json.encode(chrome_trace.of_report(report, ray_events))
+            safe_files.write_output(path, content)
 
-    def _paths(self) -> list[str]:
-        return [path for path in (self.page, self.data, self.trace) if path is not None]
+        self._each(write)
+
+    def _each(self, use: Callable[[str], object]) -> None:
+        for path in (self.page, self.data, self.trace):
+            try:
+                if path is not None:
+                    use(path)
+            except OSError as error:
+                raise file_not_written(path or "", error) from None

@@ -2,8 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import SessionError
@@ -24,8 +23,7 @@ RESUME_TIMEOUT_S = 10.0
 """Seconds for a worker to answer `continue`."""
 
 
-@dataclass(frozen=True, slots=True)
-class RaisedError:
+class RaisedError(NamedTuple):
     """An exception as debugpy reports it."""
 
     type: str
@@ -36,15 +34,14 @@ class RaisedError:
     """The traceback in Python's format; "" if debugpy does not send it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """The data that raydap read from a stopped thread."""
+class Look(NamedTuple):
+    """The data that raydap read from a stopped thread. What was not requested or could not be read is empty."""
 
-    frames: tuple[FrameRecord, ...]
-    """The stack, outermost frame first; empty if it could not be read."""
-    error: RaisedError | None
-    """The exception that the thread stopped for; None without one, or if it could not be read."""
-    problem: str
+    frames: tuple[FrameRecord, ...] = ()
+    """The stack, outermost frame first."""
+    error: RaisedError | None = None
+    """The exception that the thread stopped for."""
+    problem: str = ""
     """Why the stack could not be read, as a sentence for the user; otherwise ""."""
 
 
@@ -55,26 +52,25 @@ async def look(live: LiveSession, thread: int, raised: bool) -> Look:
     """
     wanted = StacksArguments(threads=(thread,), locals=True)
     stacks = asyncio.ensure_future(live.ask("raydap/stacks", wanted, MergedStacks))
-    error = asyncio.ensure_future(_error(live, thread)) if raised else None
-    waiting: list[asyncio.Future[Any]] = [stacks, *([] if error is None else [error])]
+
+    async def error() -> RaisedError | None:
+        return await _error(live, thread) if raised else None
+
+    waiting: list[asyncio.Future[Any]] = [stacks, asyncio.ensure_future(error())]
     await asyncio.wait(waiting, timeout=LOOK_TIMEOUT_S)
     for each in waiting:
         each.cancel()
-    await asyncio.gather(*waiting, return_exceptions=True)
-    found = _result(stacks)
+    done = await asyncio.gather(*waiting, return_exceptions=True)
+    found, exception = (None if isinstance(each, BaseException) else each for each in done)
     is_silent = found is None or bool(found.silent)
-    return Look(
-        frames=() if found is None else tuple(_chain(found.root)),
-        error=None if error is None else _result(error),
-        problem=f"It did not send its stack within {LOOK_TIMEOUT_S:g} s." if is_silent else "",
-    )
+    problem = f"It did not send its stack within {LOOK_TIMEOUT_S:g} s." if is_silent else ""
+    return Look(() if found is None else tuple(_chain(found.root)), exception, problem)
 
 
 async def resume(live: LiveSession, thread: int) -> str:
     """Resume a thread. Return why that failed, as a sentence for the user; "" if it succeeded."""
     try:
-        request = live.session.connection.request("continue", {"threadId": thread})
-        await wait_for(request, RESUME_TIMEOUT_S)
+        await wait_for(live.session.connection.request("continue", {"threadId": thread}), RESUME_TIMEOUT_S)
     except asyncio.TimeoutError:
         return f"It did not confirm within {RESUME_TIMEOUT_S:g} s that it resumed."
     except SessionError as error:
@@ -91,27 +87,14 @@ async def _error(live: LiveSession, thread: int) -> RaisedError:
     return RaisedError(name.rpartition(".")[2] or "Exception", text, str(details.get("stackTrace") or ""))
 
 
-def _result(asked: "asyncio.Future[Any]") -> Any:
-    """Return the result of a finished request; None if it was cancelled or has failed."""
-    return None if asked.cancelled() or asked.exception() is not None else asked.result()
-
-
-def _location(frame: CodeLocation) -> CodeLocation:
-    """Return a location without the words that debugpy adds to the name of the frame that it shows first."""
-    return CodeLocation(name=frame.name.removesuffix(" (Current frame)"), path=frame.path, line=frame.line)
-
-
 def _chain(node: StackNode) -> Iterator[FrameRecord]:
     """Yield the frames of a tree that contains one thread, outermost first."""
     for child in node.children[:1]:
-        assert child.frame is not None
-        variables = child.locals if isinstance(child.locals, tuple) else ()
-        yield FrameRecord(
-            location=_location(child.frame),
-            variables=tuple(
-                StackVariable(name=each.name, value=each.groups[0].value, type=each.groups[0].type)
-                for each in variables
-                if each.groups
-            ),
-        )
+        frame = child.frame
+        assert frame is not None
+        # debugpy adds these words to the name of the frame that it shows first.
+        name = frame.name.removesuffix(" (Current frame)")
+        values = [(each.name, each.groups[0]) for each in child.locals or () if each.groups]
+        variables = tuple(StackVariable(name=each, value=group.value, type=group.type) for each, group in values)
+        yield FrameRecord(location=CodeLocation(name=name, path=frame.path, line=frame.line), variables=variables)
         yield from _chain(child)

@@ -24,7 +24,7 @@ FIRST_WRITE_S, LAST_WRITE_S = 1.0, 60.0
 files remain."""
 
 END_TIMEOUT_S = 8.0
-"""Seconds for a launched program to end after `terminate`. Its process is killed after 5 of them."""
+"""Seconds for a launched program to end after `terminate`. It is killed after 5 of them."""
 
 DESERTED_PAUSE_S = 5.0
 """Seconds between two checks for workers of a job that only a hub can reach. After two checks in a row without workers,
@@ -58,8 +58,15 @@ class Reporting:
             job = await JobWatch.of(self.watch.job, self.target.dashboard)
         run = WatchedRun(self.watch, self._print_event, _echo)
         try:
-            if not await self._begin(run, self.target if job is None else SessionTarget(job.url)):
+            beginning = asyncio.ensure_future(run.begin(self.target if job is None else SessionTarget(job.url)))
+            ended = asyncio.shield(self.ended)
+            await _first({"begun": beginning, "signal": ended})
+            ended.cancel()
+            if not beginning.done():
+                beginning.cancel()
+                await asyncio.wait({beginning})
                 return 128 + self.ended.result()
+            beginning.result()
             self._print_event(f"Watching {self.watch.title}. Writing {self.files.page} every minute and at the end.")
             writing = asyncio.ensure_future(self._write_often(run))
             try:
@@ -81,19 +88,6 @@ class Reporting:
         self._print_event(f"{run.outcome.text} Report: {self.files.page}")
         return code
 
-    async def _begin(self, run: WatchedRun, target: SessionTarget) -> bool:
-        """Begin the run; return False if a signal came first."""
-        begun: asyncio.Future[Any] = asyncio.ensure_future(run.begin(target))
-        ended: asyncio.Future[Any] = asyncio.shield(self.ended)
-        await asyncio.wait({begun, ended}, return_when=asyncio.FIRST_COMPLETED)
-        ended.cancel()
-        if not begun.done():
-            begun.cancel()
-            await asyncio.wait({begun})
-            return False
-        begun.result()
-        return True
-
     async def _watch(self, run: WatchedRun, job: JobWatch | None) -> int:
         """Wait until something ends the run, set its outcome, and return the exit code."""
         is_job = self.watch.job is not None
@@ -111,20 +105,23 @@ class Reporting:
                 # The last report contains the exit code of the program, so wait for the program's end.
                 self._print_event("Time limit reached. raydap removes its breakpoints; the program keeps running.")
                 await run.stop_watching()
-                run.outcome = Outcome(
-                    state="running", code=None, text="Time limit reached. The program keeps running, unwatched."
-                )
+                text = "Time limit reached. The program keeps running, unwatched."
+                run.outcome = Outcome(state="running", code=None, text=text)
                 await self._write_now(run)
                 del waits["limit"]
                 done = await _first(waits)
             if done == "signal":
                 return await self._interrupted(run, signal.Signals(self.ended.result()))
             if done == "limit":
-                return _over(run, "limit", 0, "Time limit reached. The job keeps running.")
+                return _over(run, 0, "limit", "Time limit reached. The job keeps running.")
             if done == "job":
                 end: JobEnd = waits["job"].result()
-                return _over(run, "ended", int(end.failed), end.text, code=None)
-            return _session_over(run, is_job)
+                return _over(run, int(end.failed), "ended", end.text)
+            code = run.exit_code
+            if is_job or code is None:
+                text = "The debug session ended before the program or job did. See the messages in the report."
+                return _over(run, 1, "failed", text)
+            return _over(run, code, "ended", f"The program has ended with exit code {code}.", code)
         finally:
             for each in waits.values():
                 each.cancel()
@@ -134,13 +131,13 @@ class Reporting:
 
         The files are written before the program is ended, because the sender of the signal may kill raydap soon.
         """
-        code = 128 + number
-        if self.watch.job is not None:
-            return _over(run, "interrupted", code, f"Interrupted by {number.name}. The job keeps running.", code=None)
-        _over(run, "interrupted", code, f"Interrupted by {number.name}. The program was ended.", code=None)
-        await self._write_now(run)
-        await run.stop_program(END_TIMEOUT_S)
-        run.outcome = Outcome(state="interrupted", code=run.exit_code, text=run.outcome.text)
+        is_job = self.watch.job is not None
+        what = "The job keeps running." if is_job else "The program was ended."
+        code = _over(run, 128 + number, "interrupted", f"Interrupted by {number.name}. {what}")
+        if not is_job:
+            await self._write_now(run)
+            await run.stop_program(END_TIMEOUT_S)
+            run.outcome = Outcome(state="interrupted", code=run.exit_code, text=run.outcome.text)
         return code
 
     async def _write_often(self, run: WatchedRun) -> None:
@@ -170,19 +167,10 @@ class Reporting:
         safe_output.line(f"raydap report {clock(time.time())}: {one_line(text)}", error=True)
 
 
-def _over(run: WatchedRun, state: Any, exit_code: int, text: str, code: int | None = None) -> int:
+def _over(run: WatchedRun, exit_code: int, state: Any, text: str, code: int | None = None) -> int:
     run.ended = steady_time.now()
     run.outcome = Outcome(state=state, code=code, text=text)
     return exit_code
-
-
-def _session_over(run: WatchedRun, is_job: bool) -> int:
-    code = run.exit_code
-    if is_job or code is None:
-        return _over(
-            run, "failed", 1, "The debug session ended before the program or job did. See the messages in the report."
-        )
-    return _over(run, "ended", code, f"The program has ended with exit code {code}.", code)
 
 
 async def _first(waits: dict[str, "asyncio.Future[Any]"]) -> str:
@@ -196,7 +184,7 @@ async def _deserted(run: WatchedRun) -> JobEnd:
         await asyncio.sleep(DESERTED_PAUSE_S)
         before = run.has_workers
         await asyncio.sleep(DESERTED_PAUSE_S)
-        if run.was_seen and not before and not run.has_workers:
+        if run.jobs and not before and not run.has_workers:
             return JobEnd(False, f"Job {run.watch.job} has ended.")
 
 

@@ -2,7 +2,7 @@
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 _LINE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]{1,9})(?:\s+if\s+(?P<condition>.*\S))?\s*", re.DOTALL)
 
@@ -53,7 +53,7 @@ class Watch:
     """Seconds after which watching ends; None for no limit."""
     reach: str = "prepared"
     """Which workers of a running job are attached, as in `attach`: `prepared`, `any` or `paused`."""
-    command: tuple[str, ...] = field(default=())
+    command: tuple[str, ...] = ()
     """The command line of raydap, for the report."""
 
     @property
@@ -72,9 +72,10 @@ def line(text: str) -> WatchedLine:
     number = int(found["line"])
     if number < 1:
         raise ValueError(f'"{text}" is not a line: lines count from 1.')
-    return WatchedLine(
-        _file(found["file"]), number, _expression(found["condition"] or "", f'The condition in "{text}"')
-    )
+    path = os.path.abspath(found["file"])
+    if not os.path.isfile(path):
+        raise ValueError(f'There is no file "{found["file"]}". Write its path relative to the current folder.')
+    return WatchedLine(path, number, _expression(found["condition"] or "", f'The condition in "{text}"'))
 
 
 def traced(text: str, expression: str) -> WatchedLine:
@@ -87,22 +88,14 @@ def traced(text: str, expression: str) -> WatchedLine:
     return WatchedLine(watched.file, watched.line, "", _expression(expression, f'The expression for "{text}"'))
 
 
-def _file(name: str) -> str:
-    path = os.path.abspath(name)
-    if not os.path.isfile(path):
-        raise ValueError(f'There is no file "{name}". Write its path relative to the current folder.')
-    return path
-
-
 def _expression(text: str, what: str) -> str:
     """Return an expression without surrounding spaces. Raises ValueError, which begins with `what`, if it is not one.
 
     Workers may run another version of Python, but an expression that is invalid here is invalid there, too.
     """
-    if text:
-        try:
-            compile(f"({text.strip()}\n)", "<expression>", "eval")
-        except (SyntaxError, ValueError) as error:
-            reason = error.msg if isinstance(error, SyntaxError) else error
-            raise ValueError(f"{what} is not a valid Python expression: {reason}.") from None
+    try:
+        compile(f"({text.strip()}\n)", "<expression>", "eval")
+    except (SyntaxError, ValueError) as error:
+        reason = error.msg if isinstance(error, SyntaxError) else error
+        raise ValueError(f"{what} is not a valid Python expression: {reason}.") from None
     return text.strip()

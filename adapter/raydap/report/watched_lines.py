@@ -1,9 +1,10 @@
-"""The watched lines, with the hits, stacks and values of the workers that reached them."""
+"""The watched lines, with the hits, stacks and values of the workers that reached them, and the errors of workers."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from linecache import getline
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import UNSET
@@ -12,11 +13,12 @@ from raydap.analysis.sets import folding
 from raydap.analysis.sets.folding import Answer, Holder
 from raydap.analysis.sets.stack_tree import Place, StackTree
 from raydap.inworker import calls
-from raydap.protocol.stack_messages import StackNode
+from raydap.protocol.stack_messages import CodeLocation, StackNode
 from raydap.protocol.value_messages import Statistics
+from raydap.report import records
 from raydap.report.known_workers import KnownWorkers
-from raydap.report.records import KindCount, LineRecord, LookRecord, Point, Series, TextGroup, TraceRecord, Values
-from raydap.report.trace_series import TraceSeries
+from raydap.report.records import ErrorRecord, KindCount, LineRecord, LookRecord, Point, Series, TextGroup, TraceRecord
+from raydap.report.stop_looks import RaisedError
 from raydap.report.watch_arguments import WatchedLine
 
 FIRST_LOOKS, LAST_LOOKS = 10, 10
@@ -25,8 +27,19 @@ FIRST_LOOKS, LAST_LOOKS = 10, 10
 MAX_MEMBERS = 100
 """The number of workers that a node of merged stacks names one by one."""
 
+MAX_POINTS = 1000
+"""When a series has this number of points, each pair of neighbours is merged into one point."""
 
-class HitMessage(Values, frozen=True):
+MAX_TEXTS = 20
+"""The number of values of a series that are not numbers and are kept."""
+
+PASSED_ON = ("RayTaskError", "RayActorError", "ActorDiedError")
+"""Prefixes of the types that Ray raises where a result of a failed task or actor is awaited (ray/exceptions.py)."""
+
+T = TypeVar("T")
+
+
+class HitMessage(records.Values, frozen=True):
     """A message of a worker about a line (inworker/line_hits.py). Workers are not trusted, so decoding checks it.
 
     Its values are those since the last message; `count` is 0 for a line without an expression.
@@ -52,34 +65,28 @@ class Looks:
 
     def __init__(self) -> None:
         self.latest: dict[str, LookRecord] = {}
-        """The last stop of each worker whose stack could be read, by the worker's key."""
+        """The last stop of each worker whose stack could be read, by its key."""
         self.counts: dict[str, int] = {}
         """The number of stops of each worker, by its key."""
-        self._first: dict[str, list[LookRecord]] = {}
-        self._last: dict[str, list[LookRecord]] = {}
+        self._kinds: dict[str, list[LookRecord]] = {}
+        """The stops to keep, by the kind of worker known at the time."""
 
     def add(self, kind: str, look: LookRecord) -> None:
         """Add a stop of a worker of this kind."""
         if look.frames:
             self.latest[look.worker] = look
         self.counts[look.worker] = self.counts.get(look.worker, 0) + 1
-        first = self._first.setdefault(kind, [])
-        if len(first) < FIRST_LOOKS:
-            first.append(look)
-        else:
-            self._last[kind] = [*self._last.get(kind, ()), look][-LAST_LOOKS:]
+        looks = self._kinds.setdefault(kind, [])
+        looks.append(look)
+        del looks[FIRST_LOOKS:-LAST_LOOKS]
 
     def kept(self, workers: KnownWorkers) -> tuple[LookRecord, ...]:
         """Return the first and the last stops of each kind of worker, in the order of time."""
-        kinds: dict[str, list[LookRecord]] = {}
-        for look in (look for looks in (*self._first.values(), *self._last.values()) for look in looks):
-            named = msgspec.structs.replace(look, label=workers.label(look.worker))
-            kinds.setdefault(workers.kind(look.worker), []).append(named)
-        found = []
-        for looks in kinds.values():
-            looks.sort(key=lambda look: look.time)
-            found += looks[:FIRST_LOOKS] + looks[FIRST_LOOKS:][-LAST_LOOKS:]
-        return tuple(sorted(found, key=lambda look: look.time))
+        looks = sorted((look for looks in self._kinds.values() for look in looks), key=lambda look: look.time)
+        kinds = _grouped((workers.kind(look.worker), look) for look in looks)
+        found = [look for each in kinds.values() for look in each[:FIRST_LOOKS] + each[FIRST_LOOKS:][-LAST_LOOKS:]]
+        named = [msgspec.structs.replace(look, label=workers.label(look.worker)) for look in found]
+        return tuple(sorted(named, key=lambda look: look.time))
 
     def tree(self, workers: KnownWorkers) -> StackNode:
         """Return the last stacks of all workers, merged, with the variables of each frame."""
@@ -96,24 +103,26 @@ class Looks:
 
         A variable that only one worker has is left out.
         """
-        answers: dict[str, list[Answer]] = {}
-        for look in self.latest.values():
-            for each in look.frames[-1].variables:
-                answers.setdefault(each.name, []).append(Answer(each.value, each.type, UNSET))
+        variables = [each for look in self.latest.values() for each in look.frames[-1].variables]
+        answers = _grouped((each.name, Answer(each.value, each.type, UNSET)) for each in variables)
         found = {name: folding.statistics(each) for name, each in answers.items() if len(each) > 1}
         return {name: each for name, each in found.items() if each is not None}
 
 
+@dataclass(slots=True)
 class _Hits:
-    """The hits of a line by one worker.
+    """The hits of a line by one worker."""
 
-    `stops` is the number of stops that raydap received. `reported` is the number of hits in the worker's last message.
-    A worker that is attached again counts from 0, so `before` is the sum of its earlier counts.
-    """
-
-    def __init__(self) -> None:
-        self.reported = self.before = self.stops = self.failed = 0
-        self.error = ""
+    reported: int = 0
+    """The number of hits in the worker's last message."""
+    before: int = 0
+    """The sum of the worker's earlier counts: a worker that is attached again counts from 0."""
+    stops: int = 0
+    """The number of stops that raydap received."""
+    failed: int = 0
+    """How often the condition or the expression failed, by the last message."""
+    error: str = ""
+    """The last exception, as one line."""
 
     @property
     def count(self) -> int:
@@ -124,6 +133,36 @@ class _Hits:
             self.before += self.reported
         self.reported, self.failed = message.hits, message.failed
         self.error = message.error or self.error
+
+
+class TraceSeries:
+    """The values of an expression in one worker, in no more points than a chart can show."""
+
+    def __init__(self) -> None:
+        self.points: list[Point] = []
+        self.texts: list[tuple[float, str]] = []
+        """The last values that are not numbers, each with its time. A repeated value is kept once."""
+        self.last: float | str | None = None
+        """The last value: a number, or the text of any other value; None before the first one."""
+
+    def add(self, point: Point, text: str) -> None:
+        """Add the values of one interval. `text` is the last value if it is not a number; otherwise ""."""
+        if text:
+            if not self.texts or self.texts[-1][1] != text:
+                self.texts = [*self.texts, (point.time, text)][-MAX_TEXTS:]
+            self.last = text
+            return
+        self.points.append(point)
+        self.last = point.last if point.last is not None else math.nan if point.nan else math.inf
+        if len(self.points) >= MAX_POINTS:
+            self.points = [_merged(self.points[at : at + 2]) for at in range(0, len(self.points), 2)]
+
+
+def _merged(points: Sequence[Point]) -> Point:
+    low = min((each.low for each in points if each.low is not None), default=None)
+    high = max((each.high for each in points if each.high is not None), default=None)
+    sums = {name: sum(getattr(each, name) for each in points) for name in ("count", "nan", "inf")}
+    return msgspec.structs.replace(points[-1], low=low, high=high, **sums)
 
 
 class SeenLine:
@@ -159,16 +198,15 @@ class SeenLine:
         """Take a message of a worker, which arrived at `time`."""
         self._hits.setdefault(key, _Hits()).take(message)
         if self.watched.expression is not None and message.count:
-            point = Point(time=time, **{name: getattr(message, name) for name in Values.__struct_fields__})
+            point = Point(time=time, **{name: getattr(message, name) for name in records.Values.__struct_fields__})
             self._series.setdefault(key, TraceSeries()).add(point, message.text)
 
     def record(self, workers: KnownWorkers) -> LineRecord:
         """Return the record of a line where workers stop."""
         return LineRecord(
-            **self._place(),
+            **self._reached(workers),
             condition=self.watched.condition,
             call=self.call,
-            counts=tuple(self._counts(workers)),
             tree=self.looks.tree(workers),
             statistics=self.looks.statistics(),
             looks=self.looks.kept(workers),
@@ -176,62 +214,44 @@ class SeenLine:
 
     def trace_record(self, workers: KnownWorkers) -> TraceRecord:
         """Return the record of a line with an expression."""
-        last = {key: each.last for key, each in self._series.items() if each.last is not None}
-        numbers = {key: each for key, each in last.items() if isinstance(each, float)}
-        texts = {key: each for key, each in last.items() if isinstance(each, str)}
+        numbers = {key: each.last for key, each in self._series.items() if isinstance(each.last, float)}
+        texts = _grouped((each.last, key) for key, each in self._series.items() if isinstance(each.last, str))
+        smallest_first = sorted(texts.items(), key=lambda group: (len(group[1]), group[0]))
         finite = {key: each for key, each in numbers.items() if math.isfinite(each)}
         low, high = min(finite.values(), default=0.0), max(finite.values(), default=0.0)
         return TraceRecord(
-            **self._place(),
+            **self._reached(workers),
             expression=self.watched.expression or "",
-            counts=tuple(self._counts(workers)),
-            series=tuple(self._series_records(workers)),
-            texts=tuple(_text_groups(texts, workers)),
+            series=tuple(self._series_record(key, workers) for key in sorted(self._series, key=workers.order)),
+            texts=tuple(TextGroup(text=a, count=len(keys), label=workers.labels(keys)) for a, keys in smallest_first),
             statistics=folding.statistics_of(list(numbers.values())) if numbers else UNSET,
             lowest=workers.labels(key for key, each in finite.items() if each == low),
             highest=workers.labels(key for key, each in finite.items() if each == high),
         )
 
-    def _place(self) -> dict[str, Any]:
-        watched = self.watched
-        source = getline(watched.file, watched.line).strip()
-        state = {"verified": self.verified, "message": "" if self.verified else self.message}
-        return {"path": watched.file, "line": watched.line, "source": source, **state}
+    def _reached(self, workers: KnownWorkers) -> dict[str, Any]:
+        """Return the fields of a `WatchedRecord`."""
+        kinds = _grouped((workers.kind(key), key) for key in self._hits)
+        return {
+            "path": self.watched.file,
+            "line": self.watched.line,
+            "source": getline(self.watched.file, self.watched.line).strip(),
+            "verified": self.verified,
+            "message": "" if self.verified else self.message,
+            "counts": tuple(self._count(kind, keys) for kind, keys in sorted(kinds.items())),
+        }
 
-    def _counts(self, workers: KnownWorkers) -> Iterator[KindCount]:
-        kinds: dict[str, list[str]] = {}
-        for key in self._hits:
-            kinds.setdefault(workers.kind(key), []).append(key)
-        for kind, keys in sorted(kinds.items()):
-            found = [self._hits[key] for key in keys]
-            yield KindCount(
-                kind=kind,
-                workers=len(found),
-                hits=sum(each.count for each in found),
-                looked=sum(self.looks.counts.get(key, 0) for key in keys),
-                failed=sum(each.failed for each in found),
-                error=next((each.error for each in found if each.error), ""),
-            )
+    def _count(self, kind: str, keys: Sequence[str]) -> KindCount:
+        found = [self._hits[key] for key in keys]
+        hits, failed = sum(each.count for each in found), sum(each.failed for each in found)
+        looked = sum(self.looks.counts.get(key, 0) for key in keys)
+        error = next((each.error for each in found if each.error), "")
+        return KindCount(kind=kind, workers=len(found), hits=hits, looked=looked, failed=failed, error=error)
 
-    def _series_records(self, workers: KnownWorkers) -> Iterator[Series]:
-        for key, series in sorted(self._series.items(), key=lambda each: workers.order(each[0])):
-            yield Series(
-                worker=key,
-                label=workers.label(key),
-                kind=workers.kind(key),
-                hits=self._hits[key].count,
-                points=tuple(series.points),
-                texts=tuple(series.texts),
-            )
-
-
-def _text_groups(last: dict[str, str], workers: KnownWorkers) -> Iterator[TextGroup]:
-    """Yield the workers grouped by their last text, the smallest group first."""
-    groups: dict[str, list[str]] = {}
-    for key, text in last.items():
-        groups.setdefault(text, []).append(key)
-    for text, keys in sorted(groups.items(), key=lambda group: (len(group[1]), group[0])):
-        yield TextGroup(text=text, count=len(keys), label=workers.labels(keys))
+    def _series_record(self, key: str, workers: KnownWorkers) -> Series:
+        points, texts = tuple(self._series[key].points), tuple(self._series[key].texts)
+        label, kind, hits = workers.label(key), workers.kind(key), self._hits[key].count
+        return Series(worker=key, label=label, kind=kind, hits=hits, points=points, texts=texts)
 
 
 class WatchedLines:
@@ -262,9 +282,8 @@ class WatchedLines:
             if watched.expression is None:
                 spec["condition"] = calls.stops_at_hit(number, self._marker, watched.condition)
             else:
-                spec["logMessage"] = spec.get("logMessage", "") + calls.hit_message(
-                    number, self._marker, watched.expression
-                )
+                message = calls.hit_message(number, self._marker, watched.expression)
+                spec["logMessage"] = spec.get("logMessage", "") + message
         return {file: list(specs.values()) for file, specs in found.items()}
 
     def take_answers(self, file: str, specs: list[dict[str, Any]], answers: Iterable[dict[str, Any]]) -> None:
@@ -295,3 +314,46 @@ class WatchedLines:
             if seen.watched.expression is None and (seen.watched.file, seen.watched.line) == place:
                 return seen
         return self.calls.setdefault(place, SeenLine(WatchedLine(*place), call=True))
+
+
+class SeenErrors:
+    """The errors of one run. Errors of the same type that are raised at the same place are equal."""
+
+    def __init__(self) -> None:
+        self._errors: dict[tuple[str, CodeLocation | None], tuple[RaisedError, float, Looks]] = {}
+        """The first of equal errors, the time of its stop, and the stops for all of them, by type and place."""
+
+    def add(self, error: RaisedError, kind: str, look: LookRecord) -> bool:
+        """Record a stop for an error in a worker of this kind; return whether no equal error was known before."""
+        key = error.type, look.frames[-1].location if look.frames else None
+        is_new = key not in self._errors
+        self._errors.setdefault(key, (error, look.time, Looks()))[2].add(kind, look)
+        return is_new
+
+    def records(self, workers: KnownWorkers) -> list[ErrorRecord]:
+        """Return the errors in the order of their first stops.
+
+        Errors that Ray passed on come last, because they only repeat the error of a failed task or actor.
+        """
+        found = [
+            ErrorRecord(
+                **error._asdict(),
+                location=location,
+                passed=error.type.startswith(PASSED_ON),
+                count=sum(looks.counts.values()),
+                label=workers.labels(looks.counts),
+                first=time,
+                tree=looks.tree(workers),
+                looks=looks.kept(workers),
+            )
+            for (_, location), (error, time, looks) in self._errors.items()
+        ]
+        return sorted(found, key=lambda record: (record.passed, record.first))
+
+
+def _grouped(pairs: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
+    """Return the values of each key, in the order of `pairs`."""
+    found: dict[str, list[T]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found

@@ -5,7 +5,7 @@ import os
 import re
 import secrets
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -18,17 +18,15 @@ from raydap.client.joining import SessionTarget
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.rest import Rest
 from raydap.errors import Code
-from raydap.presentation.short_text import file_line, shortened
+from raydap.presentation.short_text import file_line, first_line
 from raydap.protocol.raydap_messages import WorkerList
-from raydap.report import records, sampling
+from raydap.report import records
 from raydap.report.known_workers import KnownWorkers
-from raydap.report.program_output import ProgramOutput
 from raydap.report.ray_tasks import RayTasks
-from raydap.report.records import LookRecord, Note, Outcome, Report, Timeline
-from raydap.report.seen_errors import SeenErrors
+from raydap.report.records import LookRecord, Note, Outcome, Report, SampleRecord, Timeline
 from raydap.report.stop_looks import Look, look, resume
 from raydap.report.watch_arguments import Watch
-from raydap.report.watched_lines import HitMessage, SeenLine, WatchedLines
+from raydap.report.watched_lines import HitMessage, SeenErrors, SeenLine, WatchedLines
 from raydap.report.watched_session import WatchedSession
 from raydap.tasks import Tasks
 
@@ -38,11 +36,41 @@ MAX_LOOKS = 64
 MAX_NOTES = 200
 """The number of different messages that are kept."""
 
+MAX_SAMPLES = 60
+"""The number of samples that are kept. If there are more, every second one of the older half is dropped."""
+
+MAX_LINES, MAX_LINE = 200, 2000
+"""The number of complete lines of the program's output that are kept, and of characters of each line."""
+
 CLUSTER_PAUSE_S = 1.0
 """Seconds between two attempts to find the program's cluster."""
 
 POST_MORTEM = {"RAY_DEBUG_POST_MORTEM": "1"}
 """The environment variable that makes failing tasks and actors stop in Ray's post-mortem debugger."""
+
+
+class ProgramOutput:
+    """The output of one program. `echo` is called with the category and the text of each piece."""
+
+    def __init__(self, echo: Callable[[str, str], None]) -> None:
+        self.lines: deque[str] = deque(maxlen=MAX_LINES)
+        """The last complete lines."""
+        self._echo = echo
+        self._rest = {"stdout": "", "stderr": ""}
+        """The incomplete last line of each stream."""
+
+    def take(self, category: str, text: str) -> None:
+        """Pass on a piece of output, and keep its lines. `category` is `stdout` or `stderr`."""
+        self._echo(category, text)
+        *complete, rest = (self._rest[category] + text).split("\n")
+        self.lines.extend(line[:MAX_LINE] for line in complete)
+        # Bound the memory for a program that never ends its line.
+        self._rest[category] = rest[:MAX_LINE]
+
+    def all(self) -> Iterator[str]:
+        """Yield the complete lines, then the incomplete last line of each stream."""
+        yield from self.lines
+        yield from filter(None, self._rest.values())
 
 
 class WatchedRun:
@@ -55,16 +83,17 @@ class WatchedRun:
     def __init__(self, watch: Watch, print_event: Callable[[str], None], echo: Callable[[str, str], None]) -> None:
         self.watch = watch
         self.live = WatchedSession()
+        self.live.on_event = self._take_event
         self.workers = KnownWorkers()
         self.errors = SeenErrors()
-        self.samples = sampling.Samples()
+        self.samples: list[SampleRecord] = []
         self.tasks = RayTasks(wants_events=True)
         self.started = steady_time.now()
         self.ended: float | None = None
         """When the run ended; set by unattended.py, as is `outcome`."""
         self.outcome = Outcome(state="running", code=None, text="Running.")
         self.exit_code: int | None = None
-        """The exit code of the launched program, once its `exited` event has arrived."""
+        """The exit code of the launched program, once it has ended."""
         # The markers around messages of workers are random, because programs print to the same stream.
         marker = f"@raydap-{secrets.token_hex(8)}@"
         self.lines = WatchedLines(watch.lines, marker)
@@ -78,7 +107,6 @@ class WatchedRun:
         self._dashboard: Dashboard | None = None
         self._cluster = ""
         self._is_over = False
-        self.live.on_event = self._take_event
 
     # The session.
 
@@ -122,20 +150,20 @@ class WatchedRun:
     @property
     def has_workers(self) -> bool:
         """Whether any known worker of the job has not ended."""
-        jobs = self._jobs()
+        jobs = self.jobs
         return any(entry.job in jobs for entry in self.live.workers.values())
 
     @property
-    def was_seen(self) -> bool:
-        """Whether a worker of the job was ever listed."""
-        return bool(self._jobs())
+    def jobs(self) -> set[str]:
+        """The ids of the watched jobs; empty until a worker of one has been listed."""
+        return self.workers.jobs_of(self.watch.job, self._pid)
 
     async def end(self) -> None:
         """End the background tasks, and request Ray's list of tasks for the last time."""
         self._tasks.cancel()
         await self._looks.wait()
         if self._dashboard is not None:
-            await self.tasks.ask(self._dashboard, self._jobs())
+            await self.tasks.ask(self._dashboard, self.jobs)
             await self._dashboard.rest.close()
             if self.tasks.problem:
                 self.note(f"Some tasks may be missing from the timeline: {self.tasks.problem}", is_news=False)
@@ -171,28 +199,27 @@ class WatchedRun:
             self.exit_code = int(body["exitCode"])
 
     def _take_output(self, body: Mapping[str, Any]) -> None:
-        data, text = body.get("data") or {}, str(body.get("output", ""))
-        worker = data.get("worker")
-        if isinstance(worker, str):
+        data, text, category = body.get("data") or {}, str(body.get("output", "")), body.get("category")
+        if isinstance(data.get("worker"), str):
             found = self._hits_pattern.findall(text)
             for each in found:
-                self._take_hits(worker, each)
-            if not found and body.get("category") in ("important", "console", "stderr"):
+                self._take_hits(data["worker"], msgspec.json.decode(each, type=HitMessage))
+            if not found and category in ("important", "console", "stderr"):
                 self.note(text.strip())
-        elif body.get("category") in ("stdout", "stderr"):
-            self._output.take(body["category"], text)
+        elif category in ("stdout", "stderr"):
+            self._output.take(category, text)
         elif text.strip() and (data.get("raydap") or {}).get("code") != Code.COLLECTIVE.value:
             # Leave out the warning that only some workers of a collective group resume: the others follow immediately.
             self.note(text.strip(), is_news="raydap" in data)
 
-    def _take_hits(self, worker: str, text: str) -> None:
-        message = msgspec.json.decode(text, type=HitMessage)
-        if 0 <= message.line < len(self.lines.lines):
-            seen = self.lines.lines[message.line]
-            self.workers.used.add(worker)
-            if not seen.hits:
-                self._print_event(f"{self.workers.label(worker)} reached {_place(seen)}")
-            seen.count_hits(worker, message, steady_time.now())
+    def _take_hits(self, worker: str, message: HitMessage) -> None:
+        if not 0 <= message.line < len(self.lines.lines):
+            return
+        seen = self.lines.lines[message.line]
+        self.workers.used.add(worker)
+        if not seen.hits:
+            self._print_event(f"{self.workers.label(worker)} reached {_place(seen)}")
+        seen.count_hits(worker, message, steady_time.now())
 
     # Stops.
 
@@ -204,9 +231,7 @@ class WatchedRun:
     async def _look(self, thread: int, stopped: Mapping[str, Any], is_looked: bool) -> None:
         """Read the stack of a stopped thread if `is_looked`, resume the thread in any case, and record the stop."""
         raised, begun = stopped.get("reason") == "exception", steady_time.now()
-        seen = Look((), None, "")
-        if is_looked:
-            seen = await look(self.live, thread, raised)
+        seen = await look(self.live, thread, raised) if is_looked else Look()
         # Resume the thread before its stop is recorded, so that it waits no longer than necessary.
         failed = await resume(self.live, thread)
         paused = steady_time.now() - begun
@@ -218,17 +243,11 @@ class WatchedRun:
         if seen.problem:
             self.note(f"The stack of {label} could not be read: {seen.problem}")
         record = LookRecord(
-            time=begun,
-            worker=key,
-            label=label,
-            frames=seen.frames,
-            paused=paused,
-            problem=seen.problem,
+            time=begun, worker=key, label=label, frames=seen.frames, paused=paused, problem=seen.problem
         )
         if seen.error is not None:
-            is_new = self.errors.add(seen.error, self.workers.kind(key), record)
-            if is_new:
-                self._print_event(f"{label} failed: {seen.error.type}: {_short(seen.error.text)}")
+            if self.errors.add(seen.error, self.workers.kind(key), record):
+                self._print_event(f"{label} failed: {seen.error.type}: {first_line(seen.error.text)}")
         elif not raised:
             self._add_stop(stopped, record, is_looked)
 
@@ -255,23 +274,23 @@ class WatchedRun:
             if not self._cluster:
                 await asyncio.sleep(CLUSTER_PAUSE_S)
         self._dashboard = Dashboard(Rest(self._cluster, os.environ))
-        await self.tasks.follow(self._dashboard, self._jobs)
+        await self.tasks.follow(self._dashboard, lambda: self.jobs)
 
     async def _sample_forever(self, every_s: float) -> None:
         while not self._is_over:
             await asyncio.sleep(every_s)
+            if not (jobs := self.jobs):
+                continue
             try:
-                sample = await sampling.take(self.live, self._jobs())
+                sample = await self.live.sample(jobs)
             except SessionError as error:
                 self.note(f"The stacks of the workers could not be read: {error}")
                 continue
-            if sample is not None:
-                self.samples.add(sample)
-                label = sample.stacks.root.label
-                self._print_event(f"read the stacks of {label}" if label else "no workers to sample")
-
-    def _jobs(self) -> set[str]:
-        return self.workers.jobs_of(self.watch.job, self._pid)
+            self.samples.append(sample)
+            if len(self.samples) > MAX_SAMPLES:
+                del self.samples[1 : MAX_SAMPLES // 2 : 2]
+            label = sample.stacks.root.label
+            self._print_event(f"read the stacks of {label}" if label else "no workers to sample")
 
     def note(self, text: str, is_news: bool = True) -> None:
         """Keep a message for the page, and print it the first time if it `is_news`."""
@@ -291,13 +310,11 @@ class WatchedRun:
 
     def report(self) -> Report:
         """Return the report of what has been seen until now."""
-        watched = [each for each in self.lines.lines if each.watched.expression is None]
-        traced = [each for each in self.lines.lines if each.watched.expression is not None]
-        for each in self.lines.lines:
-            self.workers.used.update(each.keys)
-        tasks = self.tasks.spans()
-        self.workers.take_tasks(tasks)
-        now = steady_time.now()
+        workers, lines, tasks = self.workers, self.lines.lines, self.tasks.spans()
+        workers.used.update(key for each in lines for key in each.keys)
+        workers.take_tasks(tasks)
+        watched = [*(each for each in lines if each.watched.expression is None), *self.lines.calls.values()]
+        pauses = (*workers.pauses, *workers.open_pauses())
         return Report(
             version=records.VERSION,
             raydap=__version__,
@@ -305,19 +322,15 @@ class WatchedRun:
             command=self.watch.command,
             cluster=self._cluster,
             started=self.started,
-            written=now,
+            written=steady_time.now(),
             ended=self.ended,
             outcome=self.outcome,
-            workers=tuple(self.workers.records(self._jobs())),
-            errors=tuple(self.errors.records(self.workers)),
-            lines=tuple(each.record(self.workers) for each in [*watched, *self.lines.calls.values()]),
-            traces=tuple(each.trace_record(self.workers) for each in traced),
-            samples=tuple(self.samples.kept),
-            timeline=Timeline(
-                tasks=tuple(tasks),
-                pauses=(*self.workers.pauses, *self.workers.open_pauses()),
-                more=self.workers.more + self.tasks.more,
-            ),
+            workers=tuple(workers.records(self.jobs)),
+            errors=tuple(self.errors.records(workers)),
+            lines=tuple(each.record(workers) for each in watched),
+            traces=tuple(each.trace_record(workers) for each in lines if each.watched.expression is not None),
+            samples=tuple(self.samples),
+            timeline=Timeline(tasks=tuple(tasks), pauses=pauses, more=workers.more + self.tasks.more),
             notes=tuple(self._notes.values()),
             output=tuple(self._output.all()),
         )
@@ -327,8 +340,7 @@ def _beginning(watch: Watch, target: SessionTarget) -> tuple[str, dict[str, Any]
     """Return the request that begins the session, and its arguments (docs/usage/arguments.md)."""
     where = {} if target.dashboard is None else {"dashboard": target.dashboard}
     if watch.launch is None:
-        folder = {"workspaceFolder": os.getcwd()}
-        return "attach", {**where, **folder, "job": watch.job, "reach": watch.reach}
+        return "attach", {**where, "workspaceFolder": os.getcwd(), "job": watch.job, "reach": watch.reach}
     launch = watch.launch
     what = {"module" if launch.module else "program": launch.program}
     python = {} if launch.python is None else {"python": launch.python}
@@ -338,7 +350,3 @@ def _beginning(watch: Watch, target: SessionTarget) -> tuple[str, dict[str, Any]
 
 def _place(line: SeenLine) -> str:
     return file_line(line.watched.file, line.watched.line)
-
-
-def _short(text: str) -> str:
-    return shortened(text.strip().partition("\n")[0], 200)

@@ -2,10 +2,16 @@
 
 from contextlib import suppress
 
+from raydap import steady_time
 from raydap.client import joining
 from raydap.client.dap_connection import SessionError
 from raydap.client.joining import SessionTarget
+from raydap.protocol.stack_messages import MergedStacks, Places, PlacesArguments, StacksArguments
+from raydap.report.records import SampleRecord
 from raydap.terminal.live_session import LiveSession
+
+MAX_MEMBERS = 100
+"""The number of threads that each node of the merged stacks of a sample names."""
 
 
 class WatchedSession(LiveSession):
@@ -41,3 +47,12 @@ class WatchedSession(LiveSession):
         with suppress(SessionError):
             await self.list_workers()
         return self.cluster
+
+    async def sample(self, jobs: set[str]) -> SampleRecord:
+        """Return the stacks of the workers of these jobs, read without stopping any worker. Raises SessionError."""
+        select, now = f"job:{','.join(sorted(jobs))}", steady_time.now()
+        wanted = StacksArguments(select=select, running=True, outside=True, max_members=MAX_MEMBERS)
+        stacks = await self.ask("raydap/stacks", wanted, MergedStacks)
+        places = await self.ask("raydap/places", PlacesArguments(select=select, outside=True), Places)
+        unread = tuple(sorted({*stacks.unread, *places.unread}))
+        return SampleRecord(time=now, stacks=stacks, places=places.places, unread=unread)

@@ -1,6 +1,6 @@
 """The last lines of a program are kept, while all output is forwarded as it comes."""
 
-from raydap.report.program_output import MAX_LINE, MAX_LINES, ProgramOutput
+from raydap.report.watched_run import MAX_LINE, MAX_LINES, ProgramOutput
 
 
 def test_lines_are_put_together() -> None:

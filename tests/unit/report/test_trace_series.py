@@ -3,7 +3,7 @@
 import math
 
 from raydap.report.records import Point
-from raydap.report.trace_series import MAX_POINTS, MAX_TEXTS, TraceSeries
+from raydap.report.watched_lines import MAX_POINTS, MAX_TEXTS, TraceSeries
 
 
 def point(number: int, **more: float | int | None) -> Point:

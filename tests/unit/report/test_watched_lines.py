@@ -6,10 +6,9 @@ import pytest
 from msgspec import UNSET
 
 from raydap.report.known_workers import KnownWorkers
-from raydap.report.seen_errors import SeenErrors
 from raydap.report.stop_looks import RaisedError
 from raydap.report.watch_arguments import WatchedLine
-from raydap.report.watched_lines import FIRST_LOOKS, LAST_LOOKS, HitMessage, WatchedLines
+from raydap.report.watched_lines import FIRST_LOOKS, LAST_LOOKS, HitMessage, SeenErrors, WatchedLines
 from support.report_records import entry, frame, look
 
 BREAK = WatchedLine("/app/train.py", 4, "x > 1")
