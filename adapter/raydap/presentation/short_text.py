@@ -28,6 +28,6 @@ def function_line(name: str, path: str, line: int) -> str:
     return f"{name} ({file_line(path, line)})"
 
 
-def first_line(text: str, longest: int = 200) -> str:
-    """Return the first line of a text that is not blank, shortened to `longest` characters."""
-    return shortened(text.strip().partition("\n")[0], longest)
+def first_line(text: str) -> str:
+    """Return the first line of a text that is not blank, shortened to 200 characters."""
+    return shortened(text.strip().partition("\n")[0], 200)

@@ -1,6 +1,7 @@
 """The HTML page of a report: one file that loads nothing from the network and needs no JavaScript.
 
-The templates and the style sheet are in `templates`. They insert each text from a worker as `printable` text, escaped.
+The templates and the style sheet are in `templates`. Each text that they insert loses its colours and the characters
+that are not safe to show, and is escaped.
 """
 
 import functools

@@ -23,14 +23,13 @@ class RayTasks:
     The dashboard is polled during the run, because a cluster that the program has started ends with the program.
     """
 
-    def __init__(self, wants_events: bool) -> None:
+    def __init__(self) -> None:
         self.events: list[Row] = []
         """The latest events of Ray's own timeline (ray/_private/profiling.py, chrome_tracing_dump)."""
         self.more = 0
         """The number of tasks that were not kept."""
         self.problem = ""
         """Why the last request failed, as a sentence for the user; "" if it succeeded."""
-        self._wants_events = wants_events
         self._rows: dict[tuple[str, str], TimelineSpan] = {}
 
     async def follow(self, dashboard: Dashboard, jobs: Callable[[], Collection[str]]) -> None:
@@ -51,13 +50,14 @@ class RayTasks:
         """
         try:
             more = 0
+            events: list[Row] = []
             for job in sorted(jobs):
                 more += sum(not self._take(row) for row in await dashboard.tasks(job))
+                # The events of each job number nodes and workers from 0, so those of several jobs cannot be joined.
+                events = max(events, await dashboard.timeline(job), key=len)
             # Each answer contains the same tasks again, so the numbers must not be added.
             self.more = max(self.more, more)
-            if self._wants_events and jobs:
-                # The events of each job number nodes and workers from 0, so those of several jobs cannot be joined.
-                self.events = max([await dashboard.timeline(job) for job in sorted(jobs)], key=len)
+            self.events = events or self.events
             self.problem = ""
         except ProblemError as error:
             self.problem = error.problem.text

@@ -87,7 +87,7 @@ class WatchedRun:
         self.workers = KnownWorkers()
         self.errors = SeenErrors()
         self.samples: list[SampleRecord] = []
-        self.tasks = RayTasks(wants_events=True)
+        self.tasks = RayTasks()
         self.started = steady_time.now()
         self.ended: float | None = None
         """When the run ended; set by unattended.py, as is `outcome`."""
@@ -130,6 +130,7 @@ class WatchedRun:
             answer = await request("setBreakpoints", {"source": {"path": file}, "breakpoints": specs})
             self.lines.take_answers(file, specs, answer.get("breakpoints") or [])
         await request("setExceptionBreakpoints", {"filters": ["uncaught"] if self.watch.on_error else []})
+        # With the list of workers, the first stop finds the worker of its thread.
         await self.live.list_workers()
 
     async def stop_watching(self) -> None:

@@ -33,10 +33,6 @@ class WatchedSession(LiveSession):
             )
             raise SessionError(text)
 
-    async def list_workers(self) -> None:
-        """Request the workers, so that the next stop finds the worker of its thread. Raises SessionError."""
-        await self.session.connection.request("raydap/workers", {"all": True}, self._take_workers)
-
     async def dashboard(self) -> str:
         """Return the URL of the cluster's dashboard; "" if it is not known yet.
 

@@ -73,7 +73,11 @@ class LiveSession:
         self._is_own = self.session.kind == "own"
         with self.progress.during("looking for the cluster"):
             await self.session.begin(command, arguments, configure)
-            await self.session.connection.request("raydap/workers", {"all": True}, self._take_workers)
+            await self.list_workers()
+
+    async def list_workers(self) -> None:
+        """Request the list of workers, and take the answer before any later event. Raises SessionError."""
+        await self.session.connection.request("raydap/workers", {"all": True}, self._take_workers)
 
     async def wait_listed(self, progress: Progress | None = None) -> bool:
         """Wait until Ray has listed the workers. Return False if that takes longer than LIST_TIMEOUT_S.

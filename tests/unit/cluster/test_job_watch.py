@@ -34,6 +34,9 @@ class SlowDashboard:
     async def tasks(self, job: str) -> list[Any]:
         return []
 
+    async def timeline(self, job: str) -> list[Any]:
+        return []
+
 
 @pytest.fixture(autouse=True)
 def _virtual(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +73,7 @@ def test_the_polls_of_a_report_share_the_budget_of_its_session() -> None:
     dashboard: Any = SlowDashboard(0.01, RUNS, RUNS, ENDED)
 
     async def main() -> None:
-        tasks = asyncio.ensure_future(RayTasks(wants_events=False).follow(dashboard, lambda: ["01000000"]))
+        tasks = asyncio.ensure_future(RayTasks().follow(dashboard, lambda: ["01000000"]))
         await JobWatch("01000000", dashboard, {}).end()
         tasks.cancel()
         await asyncio.wait([tasks])

@@ -15,10 +15,13 @@ class Dashboard:
     async def tasks(self, job: str) -> list[dict[str, Any]]:
         return [{"task_id": str(number), "start_time_ms": 1000, "worker_id": "w"} for number in range(5)]
 
+    async def timeline(self, job: str) -> list[dict[str, Any]]:
+        return []
+
 
 def test_tasks_without_room_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_tasks, "MAX_TASKS", 3)
-    tasks = RayTasks(wants_events=False)
+    tasks = RayTasks()
 
     async def script() -> None:
         for _ in range(4):
