@@ -27,7 +27,8 @@ from support.bridge import Bridge
         ("attach", {"dashboard": "not an address"}, r'"dashboard" is "not an address".*1004'),
         ("launch", {}, r'"program" or module is needed.*1004'),
         ("launch", {"program": "a.py", "module": "a"}, r'"program" or module is needed.*1004'),
-        ("launch", {"program": "a.py", "args": "one"}, r'"args" must be an array of strings.*1004'),
+        ("launch", {"program": "a.py", "args": [1]}, r'"args.0." must be a string.*1004'),
+        ("launch", {"program": "a.py", "args": "'one"}, r'"args" has a quote without its end.*1004'),
     ],
 )
 def test_arguments(client: Client, request_: str, arguments: dict[str, Any], told: str) -> None:

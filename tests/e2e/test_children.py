@@ -73,7 +73,7 @@ def test_a_child_stops_under_its_parents_name(client: Client, parent: Debuggee, 
     attach(client, parent, program, "return doubled")
     stop = client.wait_event("stopped")
     (what, pid, node) = names(client)[stop["threadId"]]
-    assert (what, node) == ("child of worker", parent.host)
+    assert (what, node) == (f"child of worker {parent.child.pid}", parent.host)
     assert evaluate(client, stop, "__import__('os').getppid()") == str(parent.child.pid)
     assert evaluate(client, stop, "__import__('os').getpid()") == pid
     assert local_variables(client, stop) == {"number": "21", "doubled": "42"}
@@ -89,11 +89,12 @@ def test_parent_and_child_stop_and_continue_separately(client: Client, parent: D
     for _ in range(2):
         stop = client.wait_event("stopped")
         stops[names(client)[stop["threadId"]][0]] = stop
-    assert set(stops) == {"worker", "child of worker"}
+    child = f"child of worker {parent.child.pid}"
+    assert set(stops) == {"worker", child}
     go_on(client, stops["worker"])
     client.wait_event("continued")
-    assert local_variables(client, stops["child of worker"])["doubled"] == "42"
-    go_on(client, stops["child of worker"])
+    assert local_variables(client, stops[child])["doubled"] == "42"
+    go_on(client, stops[child])
     assert ended_well(parent)
 
 

@@ -192,6 +192,8 @@ OF_EDITORS = {"variables", "hover", "watch", "repl", "clipboard", "condition", "
 NO_LOOKS = {
     "enter": "each test below begins with it",
     "leave": "each test below ends with it",
+    "keep_waiting": "it prepares a thread that waits for a client, and reads nothing",
+    "lose_debugger": "it ends the connection to the adapter, and reads nothing",
     "resume_thread": "each stop below ends with it",
     "resume_step": "it resumes, and reads nothing",
     "resume_unseen": "it resumes, or counts the visible frames",

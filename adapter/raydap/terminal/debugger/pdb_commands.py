@@ -101,7 +101,7 @@ def announce(debugger: Debugger) -> None:
         debugger.out.note(f"{len(new)} workers wait for Ray's old debugger; `pdb` lists them.", is_important=True)
         return
     for one in new:
-        what = f"{_name(debugger, one)} (pid {one.pid}) waits for Ray's old debugger {pdb_place(one)}"
+        what = f"{_name(debugger, one)} waits for Ray's old debugger {pdb_place(one)}"
         debugger.out.note(f"{what}; `pdb {debugger.old.number(one)}` joins it.", is_important=True)
 
 
@@ -174,6 +174,6 @@ async def _follow(debugger: Debugger, found: LegacyBreakpoint) -> None:
 
 
 def _name(debugger: Debugger, found: LegacyBreakpoint) -> str:
-    """Return the name of a breakpoint's worker: `Trainer`, with the actor's rank if that is known, or `prepare`."""
+    """Return the name of a breakpoint's worker, such as `Trainer 2` or `prepare 4711`."""
     entry = debugger.live.workers.get(found.worker)
     return entry.title if entry is not None and (entry.actor or entry.task) else found.name
