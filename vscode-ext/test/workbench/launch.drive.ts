@@ -65,7 +65,7 @@ step('F5 launches the program, and both actors stop', async () => {
   // The language server shows a lens above the class and its method, and the values of both actors.
   await lenses().nth(1).waitFor();
   await workbench.page.locator('.debug-inline-value', { hasText: 'route = [0, 10, 20]' }).first().waitFor();
-  await workbench.screenshots('60-launched');
+  await workbench.screenshots('14-live-workers');
 });
 
 step('the Ray view shows them, and the driver, which waits for them', async () => {
