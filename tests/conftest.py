@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -124,6 +125,14 @@ def children() -> Iterator[ExitStack]:
     """Yield a stack that is unwound at the end of the test."""
     with ExitStack() as stack:
         yield stack
+
+
+@pytest.fixture
+def nowhere(children: ExitStack) -> str:
+    """Return the URL of a dashboard that does not exist, so that raydap uses no other cluster of this machine."""
+    holder = children.enter_context(socket.socket())
+    holder.bind(("127.0.0.1", 0))
+    return f"http://127.0.0.1:{holder.getsockname()[1]}"
 
 
 @pytest.fixture

@@ -1,10 +1,6 @@
 """`launch` of a program that does not use Ray: its output, its end, and errors before its start."""
 
-import os
-import select
-import socket
 import sys
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +8,7 @@ import pytest
 from dap_client import Client, RequestFailed
 
 from support.look import bodies, user_frames
+from support.processes import until_ended
 
 PROGRAM = """\
 import os, sys
@@ -19,14 +16,6 @@ print("to", "stdout", sys.argv[1:], os.environ["COLOUR"], os.getcwd())
 print("to stderr", file=sys.stderr)
 sys.exit(3)
 """
-
-
-@pytest.fixture
-def nowhere(children: ExitStack) -> str:
-    """Return the URL of a dashboard that does not exist, so that raydap uses no other cluster of this machine."""
-    holder = children.enter_context(socket.socket())
-    holder.bind(("127.0.0.1", 0))
-    return f"http://127.0.0.1:{holder.getsockname()[1]}"
 
 
 def test_output_exit_code_and_end(client: Client, nowhere: str, tmp_path: Path) -> None:
@@ -72,16 +61,7 @@ def test_the_program_ends_with_its_session(client: Client, nowhere: str, tmp_pat
     gone = Path(f"/proc/{output.split()[1]}")
     with pytest.raises(ConnectionError):
         client.wait_event("terminated")
-    wait_until_gone(gone)
-
-
-def wait_until_gone(process: Path) -> None:
-    try:
-        descriptor = os.pidfd_open(int(process.name))
-    except ProcessLookupError:
-        return
-    with os.fdopen(descriptor, "rb"):
-        assert select.select([descriptor], [], [], 20)[0], f"{process} still runs"
+    until_ended(int(gone.name))
 
 
 @pytest.mark.parametrize(

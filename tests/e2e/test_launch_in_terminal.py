@@ -1,17 +1,18 @@
 """`launch` of a program that does not use Ray, in a terminal that the client opens."""
 
 import os
-import select
-import socket
-from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dap_client import Client, RequestFailed
 
+from support.bridge import Bridge
 from support.look import bodies, go_on, user_frames
+from support.processes import until_ended
 from support.terminal import Terminal
 
 PROGRAM = """\
@@ -39,7 +40,9 @@ class Terminals:
     def open(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Open a terminal for a runInTerminal request; return the body of the response."""
         self.requests.append(arguments)
-        terminal = Terminal(arguments["args"], cwd=Path(arguments["cwd"]), columns=200)
+        # The shell of an editor survives a command that is killed (137), and the kernel ends what runs with the shell.
+        shell = ["sh", "-c", '"$@"; code=$?; [ $code != 137 ] || read _; exit $code', "sh"]
+        terminal = Terminal([*shell, *arguments["args"]], cwd=Path(arguments["cwd"]), columns=200)
         self.opened.append(self._stack.enter_context(terminal))
         return {"shellProcessId": terminal.process.pid}
 
@@ -52,43 +55,26 @@ def terminals(client: Client) -> Iterator[Terminals]:
         yield terminals
 
 
-@pytest.fixture
-def nowhere(children: ExitStack) -> str:
-    """Return the URL of a dashboard that does not exist, so that raydap uses no other cluster of this machine."""
-    holder = children.enter_context(socket.socket())
-    holder.bind(("127.0.0.1", 0))
-    return f"http://127.0.0.1:{holder.getsockname()[1]}"
-
-
-def until_ended(pid: int) -> None:
-    """Wait until a process has ended. Raises AssertionError after 30 s."""
-    with suppress(ProcessLookupError):
-        descriptor = os.pidfd_open(pid)
-        try:
-            assert select.select([descriptor], [], [], 30)[0], f"process {pid} still runs"
-        finally:
-            os.close(descriptor)
-
-
-def launch(client: Client, nowhere: str, folder: Path, **more: Any) -> None:
+def launch(client: Client, terminals: Terminals, nowhere: str, folder: Path, *stop_at: int) -> Terminal:
+    """Launch the program with breakpoints in these lines. Return its terminal, in which it asks its question."""
     (folder / "program.py").write_text(PROGRAM)
     arguments = {"program": "program.py", "cwd": str(folder), "env": {"COLOUR": "green"}, "dashboard": nowhere}
     client.start_session(
         "launch",
         {**arguments, "console": "integratedTerminal"},
-        breakpoints=more.pop("breakpoints", {}),
+        breakpoints={str(folder / "program.py"): stop_at},
         supportsRunInTerminalRequest=True,
     )
+    terminals.opened[0].wait_for(r"Epochs on green\?")
+    return terminals.opened[0]
 
 
 def test_a_program_asks_its_user_and_stops_at_a_breakpoint(
     client: Client, terminals: Terminals, nowhere: str, tmp_path: Path
 ) -> None:
-    launch(client, nowhere, tmp_path, breakpoints={str(tmp_path / "program.py"): [10]})
-    (terminal,) = terminals.opened
+    terminal = launch(client, terminals, nowhere, tmp_path, 10)
     (request,) = terminals.requests
     assert (request["kind"], request["title"], request["cwd"]) == ("integrated", "program.py", str(tmp_path))
-    terminal.wait_for(r"Epochs on green\?")
     terminal.line("3")
     stop = client.wait_event("stopped")
     assert user_frames(client, stop)[0]["line"] == 10
@@ -105,9 +91,7 @@ def test_a_program_asks_its_user_and_stops_at_a_breakpoint(
 def test_control_c_interrupts_the_program_alone(
     client: Client, terminals: Terminals, nowhere: str, tmp_path: Path
 ) -> None:
-    launch(client, nowhere, tmp_path)
-    (terminal,) = terminals.opened
-    terminal.wait_for(r"Epochs on green\?")
+    terminal = launch(client, terminals, nowhere, tmp_path)
     terminal.line("wait")
     terminal.wait_for("terminal True")
     terminal.send("\x03")
@@ -119,9 +103,7 @@ def test_control_c_interrupts_the_program_alone(
 def test_the_end_of_the_session_ends_the_program(
     client: Client, terminals: Terminals, nowhere: str, tmp_path: Path, way: str
 ) -> None:
-    launch(client, nowhere, tmp_path)
-    (terminal,) = terminals.opened
-    terminal.wait_for(r"Epochs on green\?")
+    terminal = launch(client, terminals, nowhere, tmp_path)
     (process,) = bodies(client, "process")
     client.request(way)
     if way == "terminate":
@@ -133,13 +115,48 @@ def test_the_end_of_the_session_ends_the_program(
 def test_a_terminal_that_is_closed_ends_the_program_and_the_session(
     client: Client, terminals: Terminals, nowhere: str, tmp_path: Path
 ) -> None:
-    launch(client, nowhere, tmp_path)
-    (terminal,) = terminals.opened
-    terminal.wait_for(r"Epochs on green\?")
+    terminal = launch(client, terminals, nowhere, tmp_path)
     terminal.end()
     client.wait_event("terminated")
     (process,) = bodies(client, "process")
     until_ended(process["systemProcessId"])
+
+
+def test_a_launcher_that_is_killed_ends_the_program_and_the_session(
+    client: Client, terminals: Terminals, nowhere: str, tmp_path: Path
+) -> None:
+    launch(client, terminals, nowhere, tmp_path)
+    (process,) = bodies(client, "process")
+    program = process["systemProcessId"]
+    launcher = int(Path(f"/proc/{program}/stat").read_text().rpartition(")")[2].split()[1])
+    os.kill(launcher, signal.SIGKILL)
+    assert client.wait_event("exited") == {"exitCode": 129}
+    until_ended(program)
+
+
+def test_a_program_ends_with_an_editor_that_vanishes(
+    client: Client, terminals: Terminals, nowhere: str, tmp_path: Path
+) -> None:
+    terminal = launch(client, terminals, nowhere, tmp_path)
+    client.close()
+    assert terminal.process.wait() == 143
+
+
+def test_a_program_outlives_a_raydap_that_is_killed(
+    children: ExitStack, connect_to: Callable[[str, int], Client], nowhere: str, tmp_path: Path
+) -> None:
+    bridge = Bridge.start_as_command(tmp_path / "adapter.log")
+    children.callback(bridge.child.end)
+    client = connect_to(bridge.host, bridge.port)
+    terminals = Terminals(children)
+    client.answers["runInTerminal"] = terminals.open
+    terminal = launch(client, terminals, nowhere, tmp_path)
+    bridge.child.process.kill()
+    bridge.child.wait()
+    terminal.line("3")
+    assert terminal.process.wait() == 3
+    assert "terminal True" in terminal.text
+    assert "Traceback" not in terminal.text
 
 
 def test_a_program_that_is_missing_fails_the_launch_and_leaves_a_sentence_in_the_terminal(
@@ -154,9 +171,7 @@ def test_a_program_that_is_missing_fails_the_launch_and_leaves_a_sentence_in_the
 def test_a_command_that_is_repeated_later_starts_nothing(
     client: Client, terminals: Terminals, nowhere: str, tmp_path: Path
 ) -> None:
-    launch(client, nowhere, tmp_path)
-    (terminal,) = terminals.opened
-    terminal.wait_for(r"Epochs on green\?")
+    terminal = launch(client, terminals, nowhere, tmp_path)
     terminal.line("0")
     client.wait_event("terminated")
     terminals.open(terminals.requests[0])
@@ -165,11 +180,10 @@ def test_a_command_that_is_repeated_later_starts_nothing(
 
 
 def test_a_restart_runs_in_a_terminal_again(client: Client, terminals: Terminals, nowhere: str, tmp_path: Path) -> None:
-    launch(client, nowhere, tmp_path)
-    terminals.opened[0].wait_for(r"Epochs on green\?")
+    first = launch(client, terminals, nowhere, tmp_path)
     client.request("restart")
     client.wait_event("process", lambda body: body != bodies(client, "process")[0])
     terminals.opened[1].wait_for(r"Epochs on green\?")
-    assert terminals.opened[0].process.wait() == 143
+    assert first.process.wait() == 143
     terminals.opened[1].line("0")
     assert client.wait_event("exited") == {"exitCode": 0}

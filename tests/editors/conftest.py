@@ -1,8 +1,6 @@
 """Fixtures of the scenarios, and one listening bridge for all of them."""
 
-import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -30,14 +28,6 @@ def listening(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
 def spawned(tmp_path: Path) -> Endpoint:
     """Return a bridge that each client starts for itself, with DAP on stdio."""
     return Endpoint.spawned(tmp_path)
-
-
-@pytest.fixture
-def nowhere(children: ExitStack) -> str:
-    """Return the URL of a dashboard that does not exist."""
-    holder = children.enter_context(socket.socket())
-    holder.bind(("127.0.0.1", 0))
-    return f"http://127.0.0.1:{holder.getsockname()[1]}"
 
 
 @pytest.fixture

@@ -114,3 +114,13 @@ def waiting_connections(pid: int) -> int:
             sockets.add(os.readlink(descriptor))
     listening = {row[7] for row in rows if len(row) == 8 and f"socket:[{row[6]}]" in sockets}
     return sum(len(row) == 8 and row[6] == "0" and row[7] in listening for row in rows)
+
+
+def until_ended(pid: int) -> None:
+    """Wait until a process has ended. Raises AssertionError after 30 s."""
+    with contextlib.suppress(ProcessLookupError):
+        descriptor = os.pidfd_open(pid)
+        try:
+            assert select.select([descriptor], [], [], 30)[0], f"process {pid} still runs"
+        finally:
+            os.close(descriptor)

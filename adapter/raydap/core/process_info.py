@@ -32,6 +32,11 @@ class ProcessInfo:
     """Whether only the process's own node reaches the agent."""
 
 
+def rank_of(text: str) -> int | None:
+    """Return the rank that a program gives in a text of at most nine ASCII digits, such as RANK; None for others."""
+    return int(text) if len(text) < 10 and text.isascii() and text.isdecimal() else None
+
+
 @dataclass(frozen=True, slots=True)
 class RayFacts:
     """What Ray's lists of tasks, actors and jobs contain about a worker. A field is "" if they lack it (yet)."""

@@ -20,6 +20,7 @@ import socket
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from typing import IO, Any
 
 # The interpreter runs with -I, so that no file of the program's folder hides a module of the standard library.
@@ -40,15 +41,15 @@ def main(path: str) -> int:
                 raise PermissionError("another user listens there")
         except OSError as error:
             sys.exit(f"raydap does not wait for this program any more ({error}). Start it again in the editor.")
-        with connection.makefile("r") as received, connection.makefile("w") as sent:
-            _send(sent, environ=dict(os.environ))
+        with connection.makefile("r") as received:
+            _send(connection, environ=dict(os.environ))
             line = received.readline()
             if not line:
                 sys.exit("raydap has not started the program; the editor shows the reason.")
-            return _run(json.loads(line), received, sent)
+            return _run(json.loads(line), connection, received)
 
 
-def _run(command: dict[str, Any], received: IO[str], sent: IO[str]) -> int:
+def _run(command: dict[str, Any], connection: socket.socket, received: IO[str]) -> int:
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         # The program gets these signals from the terminal, too. Only a handler is replaced by the default in the
         # program, so do not use SIG_IGN.
@@ -56,13 +57,13 @@ def _run(command: dict[str, Any], received: IO[str], sent: IO[str]) -> int:
     try:
         child = subprocess.Popen(command["args"], cwd=command["cwd"], env=command["environ"])
     except (OSError, ValueError) as error:
-        _send(sent, failed=getattr(error, "strerror", None) or str(error))
+        _send(connection, failed=getattr(error, "strerror", None) or str(error))
         return 1
     signal.signal(signal.SIGTERM, lambda *_: child.terminate())
-    _send(sent, pid=child.pid)
+    _send(connection, pid=child.pid)
     threading.Thread(target=_stop_on_request, args=(received, child), daemon=True).start()
     code = child.wait()
-    _send(sent, exit=code)
+    _send(connection, exit=code)
     return code if code >= 0 else 128 - code
 
 
@@ -75,13 +76,10 @@ def _stop_on_request(received: IO[str], child: subprocess.Popen[bytes]) -> None:
             child.kill()
 
 
-def _send(sent: IO[str], **message: object) -> None:
+def _send(connection: socket.socket, **message: object) -> None:
     """Send a message. raydap may have ended."""
-    try:
-        sent.write(f"{json.dumps(message)}\n")
-        sent.flush()
-    except OSError:
-        pass
+    with suppress(OSError):
+        connection.sendall(f"{json.dumps(message)}\n".encode())
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
+from functools import partial
 from typing import Any
 
 from raydap.bounded_wait import wait_for
@@ -94,12 +95,39 @@ class TerminalProcess:
             started = await _receive(reader)
             if "pid" not in started:
                 raise ProblemError(not_run(self._settings, started.get("failed", "its terminal was closed"), ""))
-            self._emit(DebuggeeStarted(program_name(self._settings), started["pid"], command.off))
-            code = (await _receive(reader)).get("exit", -signal.SIGHUP)
+            with ExitStack() as stack:
+                send_signal = _sender(started["pid"], stack)
+                self._emit(DebuggeeStarted(program_name(self._settings), started["pid"], command.off))
+                code = (await _receive(reader)).get("exit")
+                if code is None:
+                    # The launcher was killed. The program ends as if its terminal had been closed.
+                    code = -signal.SIGHUP
+                    send_signal(signal.SIGHUP)
             self._emit(DebuggeeExited(code if code >= 0 else 128 - code))
 
     def _fail(self, reason: str) -> None:
         self._emit(DebuggeeFailed(Problem(Code.LAUNCH_FAILED, f"The program was not started: {reason}.")))
+
+
+def _sender(pid: int, stack: ExitStack) -> Callable[[int], None]:
+    """Return a function that sends a signal to a process, on Linux never to a later one with the same pid.
+
+    It does nothing if the process has ended. It works until the stack is unwound.
+    """
+    send = partial(os.kill, pid)
+    if sys.platform == "linux":
+        try:
+            descriptor = os.pidfd_open(pid)
+        except ProcessLookupError:
+            return lambda _: None
+        stack.callback(os.close, descriptor)
+        send = partial(signal.pidfd_send_signal, descriptor)
+
+    def send_signal(number: int) -> None:
+        with suppress(ProcessLookupError):
+            send(number)
+
+    return send_signal
 
 
 def _send(writer: asyncio.StreamWriter, **message: object) -> None:

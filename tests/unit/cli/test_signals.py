@@ -12,7 +12,10 @@ from raydap.cli import signals
 
 @pytest.fixture(autouse=True)
 def handlers() -> Iterator[None]:
+    """Handle the signals as in a new Python: who has started the tests, such as `nohup`, may ignore some of them."""
     kept = {number: signal.getsignal(number) for number in signals.ENDING}
+    for number in signals.ENDING:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     yield
     for number, handler in kept.items():
         signal.signal(number, handler)

@@ -7,6 +7,7 @@ import pytest
 from raydap.cluster.dashboard.actor_numbers import ActorNumbers, CreatedActor
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.ray_facts import by_start, created_actors
+from raydap.errors import Code, Problem, ProblemError
 from unit.cluster.fake_dashboard import FakeDashboard, listing, text
 from unit.cluster.test_dashboard import PAUSED, ask
 
@@ -96,3 +97,25 @@ def test_a_dashboard_without_the_table_is_asked_for_it_once(table: Any) -> None:
 
     assert ask(fake, twice) == [0, None]
     assert [each.path for each in fake.requests].count("/logical/actors") == 1
+
+
+def test_a_dashboard_that_was_silent_once_is_asked_for_its_table_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    actors = {each: {"className": "Act", "jobId": "01000000"} for each in ("new", "a2")}
+    fake = dashboard_with({"result": True, "data": {"actors": actors}})
+
+    async def twice(dashboard: Dashboard) -> list[int | None]:
+        async def silent(path: str, *args: Any, **kwargs: Any) -> Any:
+            if path == "/logical/actors":
+                raise ProblemError(Problem(Code.DASHBOARD_UNREACHABLE, "It did not answer within 10 s."))
+            return await get(path, *args, **kwargs)
+
+        get = dashboard.rest.get
+        with monkeypatch.context() as patch:
+            patch.setattr(dashboard.rest, "get", silent)
+            found = [(await dashboard.ray_facts([PAUSED]))[PAUSED.key].rank]
+        fake.answers["/api/v0/tasks"] = listing(
+            [{"worker_id": PAUSED.key, "func_or_class_name": "Act.step", "actor_id": "new", "job_id": "01000000"}]
+        )
+        return [*found, (await dashboard.ray_facts([PAUSED]))[PAUSED.key].rank]
+
+    assert ask(fake, twice) == [0, 2]

@@ -195,11 +195,12 @@ class Dashboard:
         if self._has_order:
             # The dashboard caches its answer for some seconds. Old versions do not know `nocache`.
             fresh = [("nocache", "1"), ("at", str(time.time_ns()))]
+            # After an error these actors get numbers anyway. Only a dashboard that was silent is asked again.
             try:
                 created = created_actors(await self.rest.get("/logical/actors", fresh))
-            except ProblemError:
-                created = None  # The actors get numbers anyway, and the next lookup does not ask in vain.
-            self._has_order = created is not None
+                self._has_order = created is not None
+            except ProblemError as error:
+                self._has_order = error.problem.code is Code.DASHBOARD_UNREACHABLE
         self._numbers.take([*(created or ()), *by_start(actors)])
 
     async def actors(self) -> list[Row]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from raydap.cluster.dashboard.actor_numbers import ActorNumbers, CreatedActor
-from raydap.core.process_info import ListedActor, ProcessInfo, RayFacts
+from raydap.core.process_info import ListedActor, ProcessInfo, RayFacts, rank_of
 from raydap.presentation.short_text import in_one_line
 from raydap.protocol.types import WorkerKey
 
@@ -219,8 +219,7 @@ def _declared_rank(actor: Row) -> int | None:
         rank = json.loads(str(actor.get("serialized_runtime_env") or "{}"))["env_vars"]["RANK"]
     except (ValueError, RecursionError, KeyError, TypeError):
         return None
-    text = str(rank)
-    return int(text) if text.isascii() and text[:9].isdecimal() and len(text) < 10 else None
+    return rank_of(str(rank))
 
 
 def _last(task: Row, parts: int) -> str:

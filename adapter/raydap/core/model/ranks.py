@@ -30,7 +30,7 @@ class Ranks:
     def number_class(self, facts: RayFacts) -> bool:
         """Return whether these facts are the first that show that a class has several actors."""
         kind = facts.job, facts.actor
-        if not facts.actor or kind in self._numbered or (facts.created < 2 and not facts.rank):
+        if not facts.actor or kind in self._numbered or not _show_several(facts):
             return False
         self._numbered.add(kind)
         return True
@@ -46,4 +46,8 @@ class Ranks:
 
     def is_numbered(self, facts: RayFacts) -> bool:
         """Return whether the names of a class's actors contain their ranks."""
-        return (facts.job, facts.actor) in self._numbered or facts.created > 1 or bool(facts.rank)
+        return (facts.job, facts.actor) in self._numbered or _show_several(facts)
+
+
+def _show_several(facts: RayFacts) -> bool:
+    return facts.created > 1 or bool(facts.rank)

@@ -6,6 +6,7 @@ from raydap.core.flows import Flow
 from raydap.core.model.client import Client
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
+from raydap.core.process_info import rank_of
 from raydap.core.workers import renaming
 from raydap.core.workers.replies import query
 from raydap.inworker import calls
@@ -34,6 +35,7 @@ def _learn(state: State, worker: Worker) -> Flow[None]:
         answer = yield from query(worker, calls.own_rank(), TIMEOUT_S)
     except calls.ResultError:
         return
-    if isinstance(answer, str) and answer.isascii() and answer[:9].isdecimal() and len(answer) < 10:
-        worker.run.ranks.own[worker.key] = int(answer)
+    rank = rank_of(answer) if isinstance(answer, str) else None
+    if rank is not None:
+        worker.run.ranks.own[worker.key] = rank
         renaming.renamed(state, worker.key)
