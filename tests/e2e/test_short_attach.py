@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import shutil
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -147,9 +148,15 @@ def test_an_adapter_that_is_slow_to_end_a_session_loses_no_worker(
 def test_a_process_that_cannot_listen_again_is_left_as_it_is(
     run_program: Callable[..., Child], children: ExitStack, tmp_path: Path
 ) -> None:
-    child = run_program(PROGRAM.replace('sys.modules["ray.util.debugpy"] =', "unused ="))
-    waiting = Waiting(child)
+    logs = tmp_path / "logs"
+    program = PROGRAM.replace('sys.modules["ray.util.debugpy"] =', "unused =")
+    waiting = Waiting(run_program(program, env={"DEBUGPY_LOG_DIR": str(logs)}))
     waiting.wait()
     with pytest.raises(OSError, match=r"^it has no debug port of its own that Ray knows$"):
         waiting.answer(calls.running_value("loss", 5.0))
+    # raydap's core does not attach for some seconds now (`cooling_down`). This test attaches without the core.
+    (log,) = logs.glob("debugpy.adapter-*.log")
+    deadline = time.monotonic() + 60
+    while "Session[1] has ended." not in log.read_text():
+        assert time.monotonic() < deadline, log.read_text()[-2000:]
     check_the_end(waiting, children, tmp_path)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from raydap.core.effects import AskAgent, AskWaiting, DialWorker, StopDiscovery
 from raydap.core.events import AgentAnswered, AgentFound, WaitingAnswered
+from raydap.core.workers.detach import REDIAL_DELAY_S
 from raydap.core.workers.waiting_workers import NEW_PORT_S
 from raydap.inworker import calls
 from support.fake_client import FakeClient
@@ -110,12 +111,18 @@ def test_an_attach_waits_for_the_end_of_the_question(play: Play) -> None:
 
 
 def test_a_worker_whose_debugger_does_not_answer(play: Play) -> None:
-    client, _ = waiting(play, "w1")
+    client, (worker,) = waiting(play, "w1")
     seq = client.send("raydap/evaluate", expression="1", running=True)
     answer(play, "", "its process has ended")
     (group,) = client.answer(seq)["groups"]
     assert group["error"].startswith("The debugger of ")
     assert group["error"].endswith(" does not answer: its process has ended.")
+    # The adapter may still be closing the session. A connection now would make it useless.
+    (group,) = client.request("raydap/evaluate", expression="1", running=True)["groups"]
+    assert group["error"].endswith("try again in a moment.")
+    play.paused(worker)
+    play.tick(REDIAL_DELAY_S)
+    client.inbox.clear()
     seq = client.send("raydap/evaluate", expression="1", running=True)
     answer(play, "nonsense")
     (group,) = client.answer(seq)["groups"]

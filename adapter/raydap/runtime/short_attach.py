@@ -57,8 +57,9 @@ async def ask(dial: Dial, expression: str, timeout_s: float) -> str:
         prepared = await evaluate(3, calls.keep_waiting(), HANDSHAKE_TIMEOUT_S)
         if not prepared.success:
             peer.send(envelope.request(4, "disconnect", {"terminateDebuggee": False}))
-            with suppress(OSError):
-                await messages.until(lambda message: message.event == "terminated", DISCONNECT_TIMEOUT_S)
+            # The adapter first answers `attach` with an error. If raydap closed the connection then, the adapter would
+            # never end the session.
+            await messages.wait_for_end(DISCONNECT_TIMEOUT_S)
             # The message is a traceback, whose last line begins with the type of the error.
             raise OSError((prepared.message or "").strip().rpartition("\n")[2].partition(": ")[2])
         answer = await evaluate(4, expression, timeout_s + HANDSHAKE_TIMEOUT_S)
@@ -89,6 +90,15 @@ class _Messages:
         """Note the end of the connection."""
         log.debug("the connection of a short attach has ended: %s", reason)
         self.received.put_nowait(b"")
+
+    async def wait_for_end(self, seconds: float) -> None:
+        """Wait until the adapter has closed the connection, for this time at most."""
+        with suppress(asyncio.TimeoutError):
+            await wait_for(self._read_to_end(), seconds)
+
+    async def _read_to_end(self) -> None:
+        while await self.received.get():
+            pass
 
     async def until(self, is_wanted: Callable[[Envelope], bool], seconds: float) -> Envelope:
         """Return the next message for which `is_wanted` returns True.

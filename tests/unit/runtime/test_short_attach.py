@@ -102,6 +102,40 @@ def test_a_worker_that_cannot_listen_again_is_asked_nothing() -> None:
     assert commands == ["initialize", "attach", "evaluate", "disconnect"]
 
 
+def test_the_adapter_closes_the_connection_to_such_a_worker() -> None:
+    """It answers `attach` with an error before that. If raydap closes the connection then, the adapter is useless."""
+    first: list[str] = []
+
+    async def run() -> None:
+        def take(data: bytes) -> None:
+            message = json.loads(data)
+            if message["command"] == "disconnect":
+                peer.send(json.dumps(response("attach", 2, "the session has ended")).encode())
+                asyncio.get_running_loop().call_later(0.1, close)
+            elif message["seq"] == PREPARE:
+                peer.send(json.dumps(response("evaluate", PREPARE, "RuntimeError: it has no port")).encode())
+            else:
+                for each in works(message["command"], message["seq"]):
+                    peer.send(json.dumps(each).encode())
+
+        def close() -> None:
+            first.append("adapter")
+            peer.close()
+
+        peer = Peer(take, lambda reason: first.append("raydap"))
+        listener = await tcp.listen("127.0.0.1", 0, lambda: peer)
+        try:
+            with pytest.raises(OSError, match=r"^it has no port$"):
+                await short_attach.ask(
+                    lambda message, gone: tcp.dial("127.0.0.1", listener.port, message, gone, 5), "7", 0.0
+                )
+        finally:
+            listener.close()
+
+    asyncio.run(run())
+    assert first == ["adapter"]
+
+
 def test_an_expression_that_fails() -> None:
     result, _ = ask(lambda command, seq: [response(command, seq, "no")] if seq == EXPRESSION else works(command, seq))
     assert result == "no"

@@ -63,5 +63,8 @@ def end_visits(state: State) -> None:
             if row is not None and is_late and not visit.event.problem:
                 state.log("warning", f"{key} does not listen again after {NEW_PORT_S:g} s")
             del state.visits[key]
+            if visit.event.problem:
+                # The adapter may still be closing the session of the short attach.
+                state.cooling_down[key] = state.now
             visit.over.set_result(visit.event)
             state.run.processes.examine(key)
