@@ -1,8 +1,12 @@
 """Requests that take a set of workers (docs/usage/sets.md)."""
 
+import json
+
 import pytest
 
+from raydap.core.process_info import RayFacts
 from raydap.errors import Code
+from raydap.inworker import calls
 from support.fake_worker import FakeWorker
 from support.playbook import Play
 from support.stopped_workers import running, stopped
@@ -96,6 +100,23 @@ def test_a_worker_has_a_rank_of_its_own(play: Play) -> None:
     play.tick(11.0)
     assert client.request("raydap/evaluate", expression="x", select="rank:8")["results"][0]["threadId"] == threads[0]
     assert [asked(worker) for worker in workers] == [2, 1, 2]
+
+
+def test_a_set_of_ranks_waits_for_the_answer_to_an_earlier_question(play: Play) -> None:
+    """A stop has asked the actor for its rank, because its name contains it, and the answer comes after the request."""
+    client = play.session()
+    worker = play.worker("w1", RayFacts(task="Trainer.step", actor="Trainer", job="01", rank=1, created=2))
+    play.paused(worker)
+    worker.hold = {"evaluate"}
+    worker.stop()
+    thread = client.stop()["threadId"]
+    request = client.send("raydap/evaluate", expression="x", select="rank:7")
+    questions = [each for each in worker.heard if each.get("arguments", {}).get("expression") == calls.own_rank()]
+    worker.hold = set()
+    for question in questions:
+        worker.reply(question, {"result": json.dumps("7"), "variablesReference": 0})
+    assert [each["threadId"] for each in client.answer(request)["results"]] == [thread]
+    assert len(questions) == 2
 
 
 def test_the_members_of_a_set_are_listed(play: Play) -> None:

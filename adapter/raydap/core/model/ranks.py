@@ -16,6 +16,8 @@ class Ranks:
     def __init__(self) -> None:
         self.own: dict[WorkerKey, int] = {}
         """The ranks that workers report (RANK, torch.distributed), by the workers' keys."""
+        self.asking: set[WorkerKey] = set()
+        """The workers that have not answered yet which rank they have."""
         self._asked: dict[WorkerKey, float] = {}
         self._numbered: set[tuple[str, str]] = set()
         """The classes with several actors, by job and class."""

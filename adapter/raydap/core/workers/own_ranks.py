@@ -25,17 +25,30 @@ def ask_stopped(state: State, worker: Worker) -> None:
 
 
 def ask(state: State, client: Client, workers: Iterable[Worker]) -> Flow[None]:
-    """Ask attached workers for their ranks, if they have not been asked in the last seconds."""
-    asked = [each for each in workers if each.is_attached and each.run.ranks.may_ask(each.key, state.now)]
+    """Ask attached workers for their ranks, if they have not answered in the last seconds."""
+    asked = [each for each in workers if each.is_attached and _may_ask(each, state.now)]
     yield from state.parts.gather({worker.key: _learn(state, worker) for worker in asked}, client)
 
 
+def _may_ask(worker: Worker, now: float) -> bool:
+    """Return whether to ask a worker on behalf of a client.
+
+    A worker that has not answered yet is asked again, because the client waits for that answer, too.
+    """
+    ranks = worker.run.ranks
+    return worker.key in ranks.asking or ranks.may_ask(worker.key, now)
+
+
 def _learn(state: State, worker: Worker) -> Flow[None]:
+    ranks = worker.run.ranks
+    ranks.asking.add(worker.key)
     try:
         answer = yield from query(worker, calls.own_rank(), TIMEOUT_S)
     except calls.ResultError:
         return
+    finally:
+        ranks.asking.discard(worker.key)
     rank = rank_of(answer) if isinstance(answer, str) else None
     if rank is not None:
-        worker.run.ranks.own[worker.key] = rank
+        ranks.own[worker.key] = rank
         renaming.renamed(state, worker.key)

@@ -174,6 +174,9 @@ async def _follow(debugger: Debugger, found: LegacyBreakpoint) -> None:
 
 
 def _name(debugger: Debugger, found: LegacyBreakpoint) -> str:
-    """Return the name of a breakpoint's worker, such as `Trainer 2` or `prepare 4711`."""
+    """Return the name of a breakpoint's worker, such as `Trainer 2` or `prepare 4711`.
+
+    Until Ray has listed what the worker runs, the name is that of the breakpoint's entry.
+    """
     entry = debugger.live.workers.get(found.worker)
-    return entry.title if entry is not None and (entry.actor or entry.task) else found.name
+    return entry.title if entry is not None and (entry.actor or entry.task) else f"{found.name} {found.pid}"
