@@ -107,20 +107,30 @@ def _command(text: str, names: Collection[str]) -> CommandLine:
 
 
 def as_set(text: str) -> str:
-    """Return the set (docs/usage/sets.md) that the text in brackets means: `Rollout rank:0-3` for `Rollout 0-3`.
+    """Return the set (docs/usage/sets.md) that the text in brackets means.
 
-    Numbers are ranks, and `all` and `*` mean ALL_STOPPED.
+    Numbers are ranks, except after a name: `Rollout 0-3` and `prepare 4711` are names of workers. `all` and `*` mean
+    ALL_STOPPED.
     """
-    words = []
+    words: list[str] = []
+    last = ""
     for found in _SET_WORD.finditer(text):
-        if found[0] == "where":
+        word = found[0]
+        if word == "where":
             words.append(text[found.start() :])
             break
         if found["ranks"]:
-            words.append(f"rank:{''.join(found['ranks'].split())}")
+            numbers = "".join(word.split())
+            words.append(numbers if _is_name(last) else f"rank:{numbers}")
         else:
-            words.append(ALL_STOPPED if found[0] in ("all", "*") else found[0])
+            words.append(ALL_STOPPED if word in ("all", "*") else word)
+        last = last if word.isspace() else word
     return "".join(words).strip()
+
+
+def _is_name(word: str) -> bool:
+    """Return whether a word of a set is the name of a class or task, which a number can follow."""
+    return word not in ("", "(", ")", "and", "or", "not", "all", "*") and ":" not in word and not word[0].isdigit()
 
 
 def workers_named(select: str | None, rest: str) -> str | None:
