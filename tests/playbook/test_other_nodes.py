@@ -1,12 +1,22 @@
 """Prepared workers on other nodes. raydap reaches them over the relay, and the relay can fail while they live."""
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
 from raydap.core.effects import AskExitReason, ReachNodes
-from raydap.core.events import AgentCalled, AgentFound, AgentsExpected, Event, NodesAlive, WorkerGone, WorkersEnded
+from raydap.core.events import (
+    AgentCalled,
+    AgentFound,
+    AgentsEnded,
+    AgentsExpected,
+    Event,
+    NodesAlive,
+    WorkerGone,
+    WorkersEnded,
+)
 from raydap.core.process_info import EndedWorker
 from raydap.core.settings import AttachSettings, HubSettings
 from raydap.errors import Code
@@ -191,4 +201,15 @@ def test_a_relay_that_is_lost_during_an_attach_is_no_news(play: Play) -> None:
     worker.release()
     play.feed(AgentFound(worker.row))
     assert worker.complete
+    client.event("breakpoint")
+
+
+def test_a_process_that_ends_here_is_none_on_another_node(play: Play) -> None:
+    """Two nodes can use one path, because it contains only the process id."""
+    client = play.session()
+    far, here = found(play), near(play)
+    here.row = dataclasses.replace(here.row, agent=far.row.agent)
+    play.feed(AgentFound(here.row), AgentsEnded({far.row.agent}))
+    client.request("setBreakpoints", **LINES)
+    assert (far.dials > 0, here.dials > 0) == (True, False)
     client.event("breakpoint")

@@ -90,7 +90,7 @@ class AgentFound:
 
 @dataclass(frozen=True, slots=True)
 class AgentsEnded:
-    """The processes whose agents have these sockets have ended."""
+    """The processes of this machine whose agents have these sockets have ended."""
 
     sockets: Collection[str]
     """The paths of the agents' sockets, as in `ProcessInfo.agent`."""

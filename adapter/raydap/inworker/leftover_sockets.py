@@ -11,6 +11,10 @@ import _socket
 import os
 import stat
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 CHECKED = 8
 """Number of sockets that a process checks when it begins."""
 
@@ -27,6 +31,23 @@ def remove_some(folder: str) -> None:
         # their sockets accept the connection.
         if not os.path.exists("/proc/" + name[7:]):
             remove_if_ended(os.path.join(folder, name))
+
+
+def remove_ended(folder: str, names: Iterable[str], elsewhere: set[str]) -> list[str]:
+    """Remove the sockets with these names whose processes have ended, and return the other names.
+
+    `elsewhere` collects the sockets of processes that run in other containers, so that each is woken once.
+    """
+    left = []
+    for name in names:
+        path = os.path.join(folder, name)
+        if name not in elsewhere and not os.path.exists("/proc/" + name[7:]):
+            remove_if_ended(path)
+            if not os.path.exists(path):
+                continue
+            elsewhere.add(name)
+        left.append(name)
+    return left
 
 
 def remove_if_ended(path: str) -> None:

@@ -15,7 +15,7 @@ from contextlib import ExitStack, suppress
 
 from raydap.bounded_wait import wait_for
 from raydap.core.events import AgentCalled, AgentFound, AgentsEnded, AgentsExpected, AgentsSearched, Event
-from raydap.inworker.leftover_sockets import remove_if_ended
+from raydap.inworker.leftover_sockets import remove_ended, remove_if_ended
 from raydap.inworker.raydap_calls import CALL_PREFIX
 from raydap.private_listener import SameUserListener
 from raydap.protocol.types import WorkerKey
@@ -210,15 +210,16 @@ class Agents:
 
     async def _find(self, folder: str) -> None:
         """Search a folder repeatedly: a process that another raydap debugs from its start never calls this one."""
+        elsewhere: set[str] = set()
         while True:
             known = {path for path in self._known if os.path.dirname(path) == folder}
             try:
-                names = await asyncio.to_thread(os.listdir, folder)
+                names = await asyncio.to_thread(_names, folder, elsewhere)
             except OSError as error:
                 log.info("cannot search %s for agents: %s", folder, error)
                 self._searched(folder)
                 return
-            present = {os.path.join(folder, name) for name in names if _AGENT.fullmatch(name)}
+            present = {os.path.join(folder, name) for name in names}
             ended = known - present
             self._known -= ended  # Another process can get the same process id.
             if ended & self._reported:
@@ -263,3 +264,11 @@ class Agents:
         if hello.holder != own_name() and self._is_for_us(hello):
             self._reported.add(hello.socket)
             self._emit(AgentFound(hello.row(node_id)))
+
+
+def _names(folder: str, elsewhere: set[str]) -> list[str]:
+    """Return the names of the agents' sockets in this folder, after removing those that killed processes have left.
+
+    Raises OSError. `elsewhere` is that of `remove_ended`.
+    """
+    return remove_ended(folder, [name for name in os.listdir(folder) if _AGENT.fullmatch(name)], elsewhere)

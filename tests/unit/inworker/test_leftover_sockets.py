@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from raydap.inworker.leftover_sockets import CHECKED, remove_if_ended, remove_some
+from raydap.inworker.leftover_sockets import CHECKED, remove_ended, remove_if_ended, remove_some
 from support.agents import leave_socket
 
 HIGHEST_PID = 2**22
@@ -45,6 +45,21 @@ def test_a_process_that_runs_keeps_its_socket_and_is_not_woken(tmp_path: Path) -
         in_another_container.accept()[0].close()
         with pytest.raises(BlockingIOError):
             running.accept()
+
+
+def test_the_names_of_running_processes_are_left_and_each_other_container_is_woken_once(tmp_path: Path) -> None:
+    pids = (os.getpid(), HIGHEST_PID + 1, HIGHEST_PID + 2)
+    here, elsewhere, ended = (f"raydap-{pid}" for pid in pids)
+    leave_socket(tmp_path / ended)
+    others: set[str] = set()
+    with listening(tmp_path / here) as running, listening(tmp_path / elsewhere) as in_another_container:
+        assert remove_ended(str(tmp_path), [here, elsewhere, ended], others) == [here, elsewhere]
+        assert not (tmp_path / ended).exists()
+        in_another_container.accept()[0].close()
+        assert remove_ended(str(tmp_path), [here, elsewhere], others) == [here, elsewhere]
+        for each in (running, in_another_container):
+            with pytest.raises(BlockingIOError):
+                each.accept()
 
 
 def test_nothing_but_a_socket_of_this_user_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

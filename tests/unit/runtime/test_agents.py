@@ -5,6 +5,8 @@ import json
 import os
 import socket
 import stat
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import cached_property
@@ -225,6 +227,41 @@ def test_the_sockets_of_processes_that_have_ended_are_removed(tmp_path: Path) ->
         server.close()
 
     run(script)
+
+
+LISTENER = """
+import os, socket, sys
+with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+    listener.bind(f"raydap-{os.getpid()}")
+    listener.listen()
+    while True:
+        with listener.accept()[0] as connection:
+            connection.sendall(sys.argv[1].replace("PID", str(os.getpid())).encode())
+"""
+
+
+def test_the_end_of_a_killed_process_is_reported_while_no_other_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A killed process leaves its socket."""
+    monkeypatch.setattr(agents, "FIND_INTERVAL_S", 0.01)
+    line = hello_line(socket=str(tmp_path / "raydap-PID")).decode()
+    with subprocess.Popen([sys.executable, "-c", LISTENER, line], cwd=tmp_path) as process:
+
+        async def script(calls: Calls) -> None:
+            calls.agents.reach(str(tmp_path))
+            while not isinstance(event := await calls.events.get(), AgentFound):
+                assert event == AgentsSearched()
+            process.kill()
+            process.wait()  # /proc has a process until its parent has waited for it.
+            while not isinstance(event := await calls.events.get(), AgentsEnded):
+                assert event == AgentsSearched()
+            assert event.sockets == {str(tmp_path / f"raydap-{process.pid}")}
+
+        try:
+            run(script)
+        finally:
+            process.kill()
 
 
 def test_a_folder_that_is_not_there_or_too_long_is_no_failure(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

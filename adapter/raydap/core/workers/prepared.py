@@ -81,7 +81,9 @@ def ended(state: State, event: AgentsEnded) -> None:
     """
     processes = state.run.processes
     for key, process in list(processes.prepared.items()):
-        if process.agent is not None and process.agent.agent in event.sockets and key not in state.workers:
+        row = process.agent
+        is_here = row is not None and row.agent in event.sockets and not row.over_relay
+        if is_here and key not in state.workers:
             processes.lose_agent(key)
             processes.detached(key)
 
