@@ -236,7 +236,7 @@ def check_stacks(ask: Callable[..., str], picture: Path) -> None:
 def check_values(ask: Callable[..., str]) -> None:
     """Check that the worker at breakpoint() answers, and that workers without an agent are not asked."""
     assert ask("eval", "loss", "actor:Trainer").startswith("0.5  1  Trainer 2\n")
-    assert ask("compare", "[rank] * 2").startswith("[2, 2]  1  Trainer 2\n")
+    assert ask("compare", "[rank] * 2", "actor:Trainer").startswith("[2, 2]  1  Trainer 2\n")
     assert "paused" in ask("ps", "actor:Trainer where loss == 0.5")
     text = ask("eval", "rank", "actor:Trainer not state:paused", code=3)
     assert "No worker in this set can evaluate an expression" in text

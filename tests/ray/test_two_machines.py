@@ -154,6 +154,7 @@ def test_the_other_machine_has_an_actor_as_soon_as_a_program_is_prepared(
     paused.write_text(PAUSED)
     environment = {"RAY_ADDRESS": machines.address}
     before = relays(machines)
+    wait_for(lambda: not machines.agents())  # Those of an earlier test would be a prepared program.
     with machines.without_firewall():
         plain = children.enter_context(
             Child([*machines.head, sys.executable, str(paused)], tmp_path / "1", environment)

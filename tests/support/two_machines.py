@@ -110,6 +110,15 @@ class TwoMachines:
         """Return all actors that Ray lists, including ended ones (ray/util/state/common.py, ActorState)."""
         return self._listed("actors")
 
+    def agents(self) -> list[int]:
+        """Return the pids of the head's processes that have agents.
+
+        Ray ends the workers of a job a moment after the job.
+        """
+        sockets = (self._directory / "ray" / "session_latest" / "sockets").glob("raydap-*")
+        pids = [each.name.removeprefix("raydap-") for each in sockets]
+        return [int(pid) for pid in pids if pid.isdigit() and Path("/proc", pid).exists()]
+
     def paused_workers(self) -> list[dict[str, Any]]:
         """Return the workers that wait for a debugger (ray/util/state/common.py, WorkerState)."""
         return [row for row in self._listed("workers?detail=1") if row["is_alive"] and row["num_paused_threads"]]

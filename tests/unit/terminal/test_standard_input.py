@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import threading
 
 import pytest
 
@@ -44,4 +45,8 @@ def test_a_line_that_never_comes_keeps_no_event_loop_from_its_end() -> None:
 
     asyncio.run(script())
     os.close(writing)
+    # A later test's descriptor may get the same number, and must not be read here.
+    for thread in threading.enumerate():
+        if thread.name == "raydap-standard-input":
+            thread.join()
     os.close(reading)
