@@ -25,6 +25,14 @@ def test_a_tree_from_the_driver_down(hung: Hung) -> None:
         "├─ Trainer 0 · step (pid 102 on 10.0.0.1): blocked in self.lock.acquire (train.py:88)",
         "└─ Trainer{1-2} · step: running step (train.py:90)",
     ]
+    assert answer["lines"][1:] == [
+        {
+            "depth": 1,
+            "text": "Trainer 0 · step (pid 102 on 10.0.0.1): blocked in self.lock.acquire (train.py:88)",
+            "nodes": [1],
+        },
+        {"depth": 1, "text": "Trainer{1-2} · step: running step (train.py:90)", "nodes": [2, 3]},
+    ]
     assert (answer["deadlocks"], answer["unread"], answer["problem"], answer["roots"]) == ([], [], "", [0])
     driver, first = answer["nodes"][:2]
     assert driver["waits"] == [{"node": number, "kind": "task", "certain": True} for number in (1, 2, 3)]

@@ -158,7 +158,7 @@ class ScriptedDebugger:
             "evaluate": self._evaluate_many,
             "compare": Comparison(groups=(), silent=()),
             "barriers": Barriers(barriers=()),
-            "waits": WaitGraph((), (), (), (), unread=(), idle=1, problem="", text="1 idle"),
+            "waits": WaitGraph((), (), (), (), unread=(), idle=1, problem="", lines=(), text="1 idle"),
             "breakpoints": lambda asked: BreakpointList(breakpoints=tuple(self.kept)),
         }
         return {**plain, **{f"raydap/{name}": _with_set(answer) for name, answer in ours.items()}}

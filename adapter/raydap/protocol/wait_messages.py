@@ -83,6 +83,17 @@ class CollectiveWait(Message, frozen=True):
     """A description for people to read."""
 
 
+class WaitLine(Message, frozen=True):
+    """A line of the tree of waits. Nodes in the same situation share a line."""
+
+    depth: int
+    """0 for a root. A line waits for the lines after it that are one level deeper, up to the next of its own level."""
+    text: str
+    """The names of the nodes, with their wait, for people to read."""
+    nodes: tuple[int, ...]
+    """The indices of the nodes; empty if the line stands for others that are left out."""
+
+
 class WaitGraph(Message, frozen=True):
     """The answer to `raydap/waits`."""
 
@@ -100,5 +111,7 @@ class WaitGraph(Message, frozen=True):
     """How many workers execute no code of the user's."""
     problem: str
     """Why Ray has not reported its unfinished tasks; "" if it has."""
+    lines: tuple[WaitLine, ...]
+    """The graph as a tree from the roots down: deadlocked nodes first, then small groups."""
     text: str
     """The whole graph as text, for people to read."""

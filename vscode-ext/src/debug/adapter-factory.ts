@@ -4,8 +4,9 @@ import * as vscode from 'vscode';
 
 import { clusterAddressOf, hubOf, type Configuration } from '../model/configuration';
 import type { TokenStore } from '../model/token-store';
-import { adapterCommand, connectCommand, type Command } from '../process/command';
+import { adapterCommand, connectCommand, doctorCommand, type Command } from '../process/command';
 import { PYTHON } from './configuration-provider';
+import { askClusterToken } from './token-prompt';
 
 /** The factory that VS Code uses to start the adapter of a session. */
 export class AdapterFactory implements vscode.DebugAdapterDescriptorFactory {
@@ -44,5 +45,15 @@ export class AdapterFactory implements vscode.DebugAdapterDescriptorFactory {
     await vscode.workspace.fs.createDirectory(vscode.Uri.joinPath(this.log, '..'));
     const token = await this.tokens.get(clusterAddressOf(configuration));
     return adapterCommand(python, { file: this.log.fsPath, verbose }, token);
+  }
+
+  /** Return the command that checks the cluster at this address, empty for the one that raydap finds. */
+  async doctor(python: string, address: string, breakpoints: readonly string[]): Promise<Command> {
+    return doctorCommand(python, address, breakpoints, await this.tokens.get(address || 'auto'));
+  }
+
+  /** Ask the user for the token of the cluster at this address. */
+  askToken(address: string): Promise<boolean> {
+    return askClusterToken(this.tokens, address || 'auto');
   }
 }

@@ -37,6 +37,25 @@ export function languageServerCommand(python: string): Command {
   return { command: python, args: ['-m', 'raydap', 'lsp'], env: {} };
 }
 
+/**
+ * Return the command that checks a cluster and prints its findings. `dashboard` is the address of the cluster, empty for
+ * the one that raydap finds; `breakpoints` are those that are not hit, such as `/app/train.py:5`.
+ */
+export function doctorCommand(
+  python: string,
+  dashboard: string,
+  breakpoints: readonly string[],
+  token?: string,
+): Command {
+  const cluster = dashboard === '' ? [] : ['--dashboard', dashboard];
+  const breaks = breakpoints.flatMap((place) => ['--break', place]);
+  return {
+    command: python,
+    args: ['-m', 'raydap', 'doctor', '--json', ...cluster, ...breaks],
+    env: variable('RAY_AUTH_TOKEN', token),
+  };
+}
+
 /** An installation of raydap. */
 export interface Installation {
   readonly python: string;

@@ -500,6 +500,16 @@ export interface CollectiveWait {
   readonly text: string;
 }
 
+/** A line of the tree of waits. Nodes in the same situation share a line. */
+export interface WaitLine {
+  /** 0 for a root. A line waits for the lines after it that are one level deeper, up to the next of its own level. */
+  readonly depth: number;
+  /** The names of the nodes, with their wait, for people to read. */
+  readonly text: string;
+  /** The indices of the nodes; empty if the line stands for others that are left out. */
+  readonly nodes: readonly number[];
+}
+
 /** The answer to `raydap/waits`. */
 export interface WaitGraph {
   /** All nodes that can be reached from the roots. */
@@ -516,6 +526,8 @@ export interface WaitGraph {
   readonly idle: number;
   /** Why Ray has not reported its unfinished tasks; "" if it has. */
   readonly problem: string;
+  /** The graph as a tree from the roots down: deadlocked nodes first, then small groups. */
+  readonly lines: readonly WaitLine[];
   /** The whole graph as text, for people to read. */
   readonly text: string;
 }

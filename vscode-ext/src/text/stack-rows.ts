@@ -1,22 +1,14 @@
 /** The rows of the Stacks view, as plain data. */
 
 import type { CodeLocation, MergedStacks, MissingMembers, StackNode } from '../protocol/messages';
+import type { Row } from './row';
 
-/** One row of the view. */
-export interface StackRow {
-  /** Equal ids for equal stacks, so that VS Code keeps the row expanded. */
-  readonly id: string;
-  readonly label: string;
-  readonly description: string;
-  readonly tooltip: string;
-  readonly icon: string;
-  /** The context value. It depends on whether the row has stopped threads, and determines the menu. */
-  readonly context: string;
+/** One row of the view. Its context value depends on whether it has stopped threads. */
+export interface StackRow extends Row<StackRow> {
   /** The innermost frame of the row; null for the row of unknown stacks. */
   readonly frame: CodeLocation | null;
   /** The ids of the stopped threads of the row. */
   readonly members: readonly number[];
-  readonly children: readonly StackRow[];
 }
 
 /**

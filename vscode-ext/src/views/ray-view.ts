@@ -18,6 +18,7 @@ import { showProblem, startWatcher } from './cluster-watching';
 import { CommandTargets } from './command-target';
 import { showingErrors, type Commands } from './commands';
 import { DebugSessions, rootOf } from './debug-sessions';
+import { DoctorTree } from './doctor-tree';
 import { EvaluationPanel } from './evaluation-panel';
 import { Indicators, warnOfLosses } from './indicators';
 import { lensCommands } from './lens-commands';
@@ -29,7 +30,9 @@ import { StackDocuments } from './stack-documents';
 import { StackPicture } from './stack-picture';
 import { StackTree } from './stack-tree';
 import { WaitingNotice } from './waiting-notice';
+import { WaitsTree } from './waits-tree';
 import { WatchPeriod } from './watch-period';
+import { whyCommands } from './why-commands';
 import { WorkerActions } from './worker-actions';
 
 /** The interval at which a visible view updates the ages in its rows. */
@@ -71,6 +74,8 @@ export function rayView(
   const stacks = new StackDocuments();
   const stackTree = new StackTree(sessions, filter);
   const picture = new StackPicture(extension);
+  const waits = new WaitsTree(filter);
+  const doctor = new DoctorTree(sessions, adapters);
   const ages = setInterval(() => {
     if (view.visible) {
       tree.updateAges();
@@ -84,6 +89,7 @@ export function rayView(
       filterWorkers: () => filter.ask(),
       showAllWorkers: () => filter.set(''),
       ...stackCommands(stackTree, panel, picture),
+      ...whyCommands(sessions, waits, doctor),
       showProblem: (id: string) => showProblem(registry.get(id), registry, problems),
     }),
     subscriptions: [
@@ -98,6 +104,8 @@ export function rayView(
       stacks,
       stackTree,
       picture,
+      waits,
+      doctor,
       events,
       sessions,
       filter,

@@ -6,6 +6,7 @@ import type { StackRow } from '../text/stack-rows';
 import { ofKnownRows, type Commands } from './commands';
 import type { EvaluationPanel } from './evaluation-panel';
 import { askAndEvaluate, stepThreads } from './multi-worker-commands';
+import { placeOf } from './row-tree';
 import type { StackPicture } from './stack-picture';
 import type { StackTree } from './stack-tree';
 import { reportCount } from './worker-actions';
@@ -36,8 +37,6 @@ async function goTo({ connectionOfRows: connection }: StackTree, row: StackRow |
   if (threadId !== undefined) {
     await connection?.request('raydap/focus', { threadId });
   } else if (frame !== null) {
-    const place = new vscode.Position(Math.max(0, frame.line - 1), 0);
-    const options = { selection: new vscode.Range(place, place), preview: true };
-    await vscode.window.showTextDocument(vscode.Uri.file(frame.path), options);
+    await vscode.commands.executeCommand('vscode.open', ...placeOf(frame));
   }
 }

@@ -7,6 +7,7 @@ import { LatestRead } from '../model/timers';
 import { stackRows, type StackRow } from '../text/stack-rows';
 import type { ClusterFilter } from './cluster-filter';
 import type { DebugSessions } from './debug-sessions';
+import { RowTree } from './row-tree';
 
 /** The shortest pause before a read of all stacks. After a read that took longer, the pause is as long as that read. */
 const INTERVAL_MS = 500;
@@ -21,11 +22,7 @@ interface Stacks {
 }
 
 /** The view and the provider of its rows. */
-export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disposable {
-  private readonly refresh = new vscode.EventEmitter<undefined>();
-  readonly onDidChangeTreeData = this.refresh.event;
-  private rows: readonly StackRow[] = [];
-  private readonly parents = new WeakMap<StackRow, StackRow>();
+export class StackTree extends RowTree<StackRow> {
   /** The duration of the last read. */
   private tookMs = 0;
   /** Whether to include workers that run. */
@@ -40,13 +37,12 @@ export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disp
     () => Math.max(INTERVAL_MS, this.tookMs),
   );
   private readonly subscriptions: vscode.Disposable;
-  readonly view: vscode.TreeView<StackRow>;
 
   constructor(
     private readonly sessions: DebugSessions,
     private readonly filter: Pick<ClusterFilter, 'selectOf' | 'onDidChange'>,
   ) {
-    this.view = vscode.window.createTreeView('raydap.stacks', { treeDataProvider: this });
+    super('raydap.stacks');
     this.view.onDidChangeVisibility(() => this.changed());
     this.subscriptions = vscode.Disposable.from(
       vscode.debug.onDidChangeActiveDebugSession(() => this.changed()),
@@ -94,33 +90,15 @@ export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disp
     return current?.session === undefined ? undefined : current;
   }
 
-  getChildren(row?: StackRow): StackRow[] {
-    return [...(row === undefined ? this.rows : row.children)];
-  }
-
-  /** Return the present row with this id. */
-  get(id: string, rows = this.rows): StackRow | undefined {
-    return rows.find((row) => row.id === id) ?? rows.map(({ children }) => this.get(id, children)).find(Boolean);
-  }
-
-  getParent(row: StackRow): StackRow | undefined {
-    return this.parents.get(row);
-  }
-
-  getTreeItem(row: StackRow): vscode.TreeItem {
-    const { None, Expanded } = vscode.TreeItemCollapsibleState;
-    const item = new vscode.TreeItem(row.label, row.children.length === 0 ? None : Expanded);
-    item.id = row.id;
-    item.description = row.description;
-    item.tooltip = row.tooltip;
-    item.iconPath = new vscode.ThemeIcon(row.icon);
-    item.contextValue = row.context;
+  override getTreeItem(row: StackRow): vscode.TreeItem {
+    const item = super.getTreeItem(row);
     item.command = { command: 'raydap.goToStack', title: 'Go to Source', arguments: [row.id] };
     return item;
   }
 
-  dispose(): void {
-    vscode.Disposable.from(this.subscriptions, this.update, this.view, this.refresh).dispose();
+  override dispose(): void {
+    vscode.Disposable.from(this.subscriptions, this.update).dispose();
+    super.dispose();
   }
 
   private async read(): Promise<Stacks> {
@@ -141,23 +119,8 @@ export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disp
   }
 
   private show({ connection, rows }: Stacks): void {
-    const before = JSON.stringify(this.rows);
     this.shown = connection;
-    this.rows = rows;
-    this.view.message = this.rows.length === 0 ? 'No worker is stopped.' : '';
-    this.adopt(this.rows);
-    // Refresh only after a change: VS Code loses a click on a row that is being replaced, even by an equal row.
-    if (JSON.stringify(this.rows) !== before) {
-      this.refresh.fire(undefined);
-    }
-  }
-
-  private adopt(rows: readonly StackRow[], parent?: StackRow): void {
-    for (const row of rows) {
-      if (parent !== undefined) {
-        this.parents.set(row, parent);
-      }
-      this.adopt(row.children, row);
-    }
+    this.view.message = rows.length === 0 ? 'No worker is stopped.' : '';
+    this.replace(rows);
   }
 }

@@ -217,10 +217,27 @@ export const window = {
   state: { focused: true },
   onDidChangeWindowState: events.windowState.event,
   createWebviewPanel,
+  terminals: [] as object[],
+  createTerminal: (name: string): object => ({
+    name,
+    show: () => undefined,
+    sendText: (text: string, isRun = true) => seen.push(`${isRun ? 'run' : 'type'} in ${name}: ${text}`),
+  }),
   showTextDocument: (uri: Uri) => Promise.resolve(seen.push(`document: ${uri.toString()}`)),
 };
 
+/** An enabled breakpoint in the line after `line`. */
+export class SourceBreakpoint {
+  readonly enabled = true;
+  readonly location: object;
+
+  constructor(path: string, line: number) {
+    this.location = { uri: Uri.file(path), range: new Range(new Position(line, 0), new Position(line, 0)) };
+  }
+}
+
 export const debug = {
+  breakpoints: [] as SourceBreakpoint[],
   activeStackItem: undefined as unknown,
   activeDebugSession: undefined as unknown,
   onDidChangeActiveStackItem: events.activeStackItem.event,
@@ -245,10 +262,15 @@ export const commands = {
   executeCommand: (name: string, key?: string, value?: unknown): Promise<undefined> => {
     if (name === 'setContext') {
       contexts[key ?? ''] = value;
+    } else {
+      executed.push([name, key].filter((word) => word !== undefined).join(' '));
     }
     return Promise.resolve(undefined);
   },
 };
+
+/** The commands that were executed, with their first argument, oldest first. */
+export const executed: string[] = [];
 
 /** The context keys that have been set. */
 export const contexts: Record<string, unknown> = {};
@@ -311,7 +333,7 @@ export const env = {
 
 /** Restore the state before the first test. */
 export function resetVscode(): void {
-  [seen, answers, panels, started].forEach((each) => (each.length = 0));
+  [seen, answers, panels, started, executed, debug.breakpoints].forEach((each) => (each.length = 0));
   Object.assign(debug, { activeStackItem: undefined, activeDebugSession: undefined });
   Object.keys(settings).forEach((key) => Reflect.deleteProperty(settings, key));
   Object.assign(workspace, { workspaceFolders: undefined, getWorkspaceFolder: () => undefined, textDocuments: [] });

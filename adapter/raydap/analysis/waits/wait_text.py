@@ -4,6 +4,7 @@ Nodes that are alike share a line.
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
 from raydap.analysis.sets import folding
 from raydap.analysis.waits.building import Graph
@@ -84,7 +85,30 @@ def of_collective(found: Collective) -> str:
     return f"{inside}; missing: {', '.join(shown)}"
 
 
-def of_graph(graph: Graph, deadlocks: Sequence[tuple[bool, str]], problem: str, unread: int) -> str:
+class TreeLine(NamedTuple):
+    """A line of the tree."""
+
+    depth: int
+    """0 for the lines of the roots; a line waits for the lines below it that are one level deeper."""
+    branch: str
+    """The line-drawing characters before the text."""
+    text: str
+    """The names of the nodes, with their wait."""
+    nodes: Sequence[GraphNode]
+    """The nodes, which are alike; empty for the line "...", which stands for lines that are left out."""
+
+
+def tree(graph: Graph) -> list[TreeLine]:
+    """Return the tree of waits from the roots down: deadlocked nodes first, then small groups."""
+    marks = {node: number for number, group in enumerate(graph.deadlocks, 1) for node in group}
+    made = _Tree(_colours(graph.nodes), marks, len(graph.deadlocks) > 1)
+    made.add([(None, node) for node in graph.roots], "", 0)
+    return made.lines
+
+
+def of_graph(
+    graph: Graph, lines_of_tree: Iterable[TreeLine], deadlocks: Sequence[tuple[bool, str]], problem: str, unread: int
+) -> str:
     """Return the graph as text.
 
     `deadlocks` contains for each one whether it is certain, and its text. `problem` is why nothing is known of Ray's
@@ -95,10 +119,7 @@ def of_graph(graph: Graph, deadlocks: Sequence[tuple[bool, str]], problem: str, 
         which = f" {number}" if len(deadlocks) > 1 else ""
         lines += [f"{'Deadlock' if is_certain else 'Probably a deadlock'}{which}:", text, ""]
     lines += [f"{of_collective(each)}." for each in graph.collectives]
-    marks = {node: number for number, group in enumerate(graph.deadlocks, 1) for node in group}
-    tree = _Tree(_colours(graph.nodes), marks, len(deadlocks) > 1)
-    tree.add([(None, node) for node in graph.roots], "", 0)
-    lines += tree.lines
+    lines += [line.branch + line.text for line in lines_of_tree]
     notes = [f"{graph.idle} idle"] * (graph.idle > 0) + [f"{unread} could not be read"] * (unread > 0)
     if notes:
         lines.append(", ".join(notes))
@@ -117,7 +138,7 @@ class _Tree:
         self._marks = marks
         self._numbered = numbered
         self._shown: set[int] = set()
-        self.lines: list[str] = []
+        self.lines: list[TreeLine] = []
 
     def add(self, children: Iterable[tuple[Edge | None, GraphNode]], indent: str, depth: int) -> None:
         """Add siblings: deadlocked nodes first, then small groups."""
@@ -134,7 +155,7 @@ class _Tree:
             ordered = sorted(ordered, key=lambda each: not _is_driver(each[0][1]))
         for number, group in enumerate(ordered):
             if len(self.lines) >= _LINES or depth > _DEPTH:
-                self.lines.append(f"{indent}...")
+                self.lines.append(TreeLine(depth, indent, "...", ()))
                 return
             is_last = number == len(ordered) - 1
             branch, below = ("", "") if depth == 0 else ("└─ ", "   ") if is_last else ("├─ ", "│  ")
@@ -148,10 +169,10 @@ class _Tree:
         colour = self._colours[first]
         words = "" if edge is None else _words(edge)
         if colour in self._shown and first.edges:
-            self.lines.append(f"{start}{words}{name(nodes)} (see above){shown}")
+            self.lines.append(TreeLine(depth, start, f"{words}{name(nodes)} (see above){shown}", nodes))
             return
         self._shown.add(colour)
-        self.lines.append(f"{start}{words}{_head(nodes)}{shown}")
+        self.lines.append(TreeLine(depth, start, f"{words}{_head(nodes)}{shown}", nodes))
         self.add([(each, each.target) for node in nodes for each in node.edges], indent, depth + 1)
 
 

@@ -19,7 +19,15 @@ from raydap.errors import Code, Problem, ProblemError
 from raydap.presentation.safe_text import one_line
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.types import WorkerKey
-from raydap.protocol.wait_messages import CollectiveWait, Deadlock, WaitEdge, WaitGraph, WaitNode, WaitsArguments
+from raydap.protocol.wait_messages import (
+    CollectiveWait,
+    Deadlock,
+    WaitEdge,
+    WaitGraph,
+    WaitLine,
+    WaitNode,
+    WaitsArguments,
+)
 
 SECOND_LOOK_S = 2.0
 """Seconds until raydap looks at a deadlock again.
@@ -137,6 +145,7 @@ def _answer(graph: Graph, unread: Iterable[WorkerKey], problem: str) -> WaitGrap
         for group, path in found
     ]
     unread_keys = tuple(unread)
+    lines = wait_text.tree(graph)
     return WaitGraph(
         nodes=tuple(_node(node, numbers, node in never) for node in graph.nodes),
         roots=tuple(numbers[node] for node in graph.roots),
@@ -145,7 +154,13 @@ def _answer(graph: Graph, unread: Iterable[WorkerKey], problem: str) -> WaitGrap
         unread=unread_keys,
         idle=graph.idle,
         problem=problem,
-        text=wait_text.of_graph(graph, [(each.certain, each.text) for each in deadlocks], problem, len(unread_keys)),
+        lines=tuple(
+            WaitLine(depth=line.depth, text=line.text, nodes=tuple(numbers[node] for node in line.nodes))
+            for line in lines
+        ),
+        text=wait_text.of_graph(
+            graph, lines, [(each.certain, each.text) for each in deadlocks], problem, len(unread_keys)
+        ),
     )
 
 

@@ -28,7 +28,7 @@ function buttons(context: string): string[] {
 }
 
 function matches(when: string, context: string): boolean {
-  const pattern = /^view == raydap\.(?:clusters|stacks) && viewItem =~ \/(.*)\/$/.exec(when)?.[1];
+  const pattern = /^view == raydap\.(?:clusters|stacks|doctor) && viewItem =~ \/(.*)\/$/.exec(when)?.[1];
   assert.ok(pattern !== undefined, when);
   return new RegExp(pattern).test(context);
 }
@@ -61,6 +61,9 @@ test('each row has the buttons of the actions that apply to it', () => {
     'raydap.stack.stopped': ['continueStack', 'stepStack', 'compareStack'],
     'raydap.stack.running': [],
     'raydap.worker.alive': [],
+    'raydap.finding': [],
+    'raydap.finding.terminal': ['applyFix', 'copyFix'],
+    'raydap.finding.copy': ['copyFix'],
     'raydap.worker.alive.agent': ['attachWorkers'],
     'raydap.worker.alive.agent.session': ['attachWorkers'],
     'raydap.idle': [],
