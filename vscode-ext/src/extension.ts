@@ -7,6 +7,7 @@ import { hostname } from 'node:os';
 import * as vscode from 'vscode';
 
 import { AdapterFactory } from './debug/adapter-factory';
+import { BreakpointReasons } from './debug/breakpoint-reasons';
 import { ConfigurationProvider } from './debug/configuration-provider';
 import { showingError } from './debug/error-message';
 import { pickArgs } from './debug/pick-args';
@@ -36,6 +37,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const adapters = new AdapterFactory(tokens, log, context.extensionUri);
   const languageServer = new LanguageServer(adapters.cwd);
   const stoppedLines = new StoppedLinesTracker();
+  const reasons = new BreakpointReasons();
   const view = rayView(clusters, adapters, problems, versions, stoppedLines, context.extensionUri);
   const walkthrough = new Walkthrough(context);
   const { Initial, Dynamic } = vscode.DebugConfigurationProviderTriggerKind;
@@ -47,7 +49,9 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.debug.registerDebugAdapterDescriptorFactory('raydap', adapters),
     vscode.debug.registerDebugAdapterTrackerFactory('raydap', new SessionTrackerFactory(problems, versions)),
     vscode.debug.registerDebugAdapterTrackerFactory('raydap', stoppedLines),
+    vscode.debug.registerDebugAdapterTrackerFactory('raydap', reasons),
     stoppedLines,
+    reasons,
     languageServer,
     ...registerCommands(
       showingErrors({

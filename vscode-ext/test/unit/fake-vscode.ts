@@ -88,7 +88,16 @@ export class FileDecoration {
 }
 
 class MarkdownString {
-  constructor(readonly value: string) {}
+  constructor(public value = '') {}
+
+  appendText(text: string): this {
+    this.value += text;
+    return this;
+  }
+
+  appendMarkdown(text: string): this {
+    return this.appendText(text);
+  }
 }
 
 export { MarkdownString, ThemeColor, ThemeIcon, TreeItem, Uri };

@@ -91,3 +91,12 @@ step('a fix is typed into a terminal, and not run', async () => {
   await view.press(finding, 'Prepare the Fix', () => typed.waitFor());
   await workbench.screenshot('70-doctor-fix');
 });
+
+step('in a session without workers, the breakpoint says beside its line why it is not set', async () => {
+  await workbench.page.locator('.view-line', { hasText: 'return 0' }).click();
+  await workbench.runCommand('Raydap: Attach to Ray Cluster');
+  await workbench.lineLabels(/^No worker has set this breakpoint yet/);
+  await workbench.screenshot('71-breakpoint-reason');
+  await view.stopDebugging();
+  await workbench.lineLabels();
+});
