@@ -30,17 +30,9 @@ Scale = Callable[[float], float]
 """Returns the coordinate of a value."""
 
 
-class Shape(NamedTuple):
-    """An element of SVG."""
-
-    tag: str
-    """The name of the element."""
-    kind: str
-    """Its classes in report.css."""
-    text: str
-    """The content of a `text`, the tooltip of any other element; "" for none."""
-    place: Mapping[str, float | str]
-    """The attributes with coordinates."""
+Shape = tuple[str, str, str, Mapping[str, float | str]]
+"""An element of SVG: its name, its classes in report.css, the content of a `text` or the tooltip of any other element,
+and the attributes with coordinates."""
 
 
 class Chart(NamedTuple):
@@ -68,24 +60,24 @@ def values(series: Sequence[Series]) -> Chart | None:
         low, high = low - (abs(low) or 1) / 10, high + (abs(high) or 1) / 10
     start, end = min(point.time for point in points), max(point.time for point in points)
     x, y = _scale(start, end, _LEFT, _RIGHT), _scale(low, high, _HEIGHT - _BOTTOM, _TOP)
-    shapes = [*_times(start, end, x, _HEIGHT)]
+    shapes = _times(start, end, x, _HEIGHT)
     for value in (low, (low + high) / 2, high):
         shapes.append(_line("grid", _LEFT, y(value), _RIGHT, y(value)))
         shapes.append(_label(_LEFT - 6, y(value) + 4, "end", digits(value)))
-    curves = {f"c{index}": each for index, each in enumerate(shown)} if len(shown) <= MAX_CURVES else {}
-    for colour, each in curves.items():
-        shapes += _curve(each, colour, x, y)
-    if not curves:
+    legend = []
+    if len(shown) > MAX_CURVES:
         shapes += _band(shown, x, y)
+    else:
+        for index, each in enumerate(shown):
+            shapes += _curve(each, f"c{index}", x, y)
+            last = each.points[-1]
+            text = digits(last.last) if last.last is not None else "nan" if last.nan else "inf"
+            legend.append((f"c{index}", f"{each.label}: {text}"))
     bad = [x(each.time) for each in points if each.nan or each.inf][:MAX_MARKS]
-    shapes += [_line("nan", at, 1, at, 9) for at in bad]
-    legend = [(colour, f"{each.label}: {_last(each)}") for colour, each in curves.items()]
-    return Chart("values over time", _HEIGHT, shapes, [*legend, *([("nan", "not finite")] if bad else [])])
-
-
-def _last(series: Series) -> str:
-    point = series.points[-1]
-    return digits(point.last) if point.last is not None else "nan" if point.nan else "inf"
+    if bad:
+        shapes += [_line("nan", at, 1, at, 9) for at in bad]
+        legend.append(("nan", "not finite"))
+    return Chart("values over time", _HEIGHT, shapes, legend)
 
 
 def _curve(series: Series, colour: str, x: Scale, y: Scale) -> Iterator[Shape]:
@@ -94,11 +86,11 @@ def _curve(series: Series, colour: str, x: Scale, y: Scale) -> Iterator[Shape]:
     numbers = [(point.time, point.low, point.high) for point in series.points]
     ranges = [(x(at), y(low), y(high)) for at, low, high in numbers if low is not None and high is not None]
     if len(known) == 1:
-        yield Shape("circle", f"dot {colour}", series.label, {"cx": known[0][0], "cy": known[0][1], "r": 3})
+        yield "circle", f"dot {colour}", series.label, {"cx": known[0][0], "cy": known[0][1], "r": 3}
         return
     if any(low != high for _, low, high in ranges):
-        yield Shape("polygon", f"band {colour}", series.label, _outline(ranges))
-    yield Shape("polyline", f"curve {colour}", series.label, _points(known))
+        yield "polygon", f"band {colour}", series.label, _outline(ranges)
+    yield "polyline", f"curve {colour}", series.label, _points(known)
 
 
 def _band(shown: Sequence[Series], x: Scale, y: Scale) -> Iterator[Shape]:
@@ -112,7 +104,7 @@ def _band(shown: Sequence[Series], x: Scale, y: Scale) -> Iterator[Shape]:
         slot += [y(each) for each in (point.low, point.high) if each is not None]
     ranges = [((slot + 0.5) / 100 * WIDTH, max(each), min(each)) for slot, each in sorted(slots.items()) if each]
     title = f"{len(shown)} workers, from the lowest to the highest value"
-    yield from (Shape("polygon", kind, title, _outline(ranges)) for kind in ("band c0", "curve c0"))
+    yield from (("polygon", kind, title, _outline(ranges)) for kind in ("band c0", "curve c0"))
 
 
 def _outline(ranges: Sequence[tuple[float, float, float]]) -> dict[str, str]:
@@ -125,37 +117,37 @@ def _points(places: Iterable[tuple[float, float]]) -> dict[str, str]:
 
 
 def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> Shape:
-    return Shape("line", kind, "", {"x1": x1, "y1": y1, "x2": x2, "y2": y2})
+    return "line", kind, "", {"x1": x1, "y1": y1, "x2": x2, "y2": y2}
 
 
 def _label(x: float, y: float, anchor: str, text: str) -> Shape:
-    return Shape("text", "", text, {"x": x, "y": y, "text-anchor": anchor})
+    return "text", "", text, {"x": x, "y": y, "text-anchor": anchor}
 
 
 def timeline(report: Report) -> Chart | None:
     """Return a chart with a row of tasks and stops for each worker; None if there are neither."""
-    spans = [(each, False) for each in report.timeline.tasks] + [(each, True) for each in report.timeline.pauses]
-    if not spans:
+    by_worker: dict[str, list[tuple[bool, TimelineSpan]]] = {}
+    for is_pause, spans in enumerate((report.timeline.tasks, report.timeline.pauses)):
+        for span in spans:
+            by_worker.setdefault(span.worker, []).append((bool(is_pause), span))
+    if not by_worker:
         return None
-    by_worker: dict[str, list[tuple[TimelineSpan, bool]]] = {}
-    for each in spans:
-        by_worker.setdefault(each[0].worker, []).append(each)
     labels = {worker.key: worker.label for worker in report.workers}
     drivers = [worker.key for worker in report.workers if worker.kind == "driver"]
     keys = [key for key in dict.fromkeys([*drivers, *labels, *by_worker]) if key in by_worker]
     shown = keys[:MAX_ROWS]
-    start = min(report.started, *(span.start for span, _ in spans))
+    start = min(report.started, *(span.start for spans in by_worker.values() for _, span in spans))
     end = max(report.end, start + 0.001)
     x = _scale(start, end, _NAMES, _RIGHT)
     height = _TOP + len(shown) * _ROW + _BOTTOM
-    shapes = [*_times(start, end, x, height)]
+    shapes = _times(start, end, x, height)
     for index, key in enumerate(shown):
         top = _TOP + index * _ROW
         shapes.append(_label(4, top + 13, "start", shortened(labels.get(key, f"worker {key[:8]}"), 22)))
         # If there are too many spans, show the longest. The others would hardly be visible. Stops are above tasks.
-        longest = sorted(by_worker[key], key=lambda each: (each[0].end or float("inf")) - each[0].start)
+        longest = sorted(by_worker[key], key=lambda each: (each[1].end or float("inf")) - each[1].start)
         most = max(MAX_BARS // len(shown), 20)
-        for span, is_pause in sorted(longest[-most:], key=lambda each: (each[1], each[0].start)):
+        for is_pause, span in sorted(longest[-most:], key=lambda each: (each[0], each[1].start)):
             shapes.append(_bar(span, is_pause, top, x, end))
         shapes.append(_line("row", 0, top + _ROW, WIDTH, top + _ROW))
     if keys[MAX_ROWS:]:
@@ -169,8 +161,7 @@ def _bar(span: TimelineSpan, is_pause: bool, top: float, x: Scale, end: float) -
     what = f"stopped ({span.name})" if is_pause else span.name
     title = f"{what}: {clock(span.start)}, {duration(max(until - span.start, 0))}"
     width, edge = max(x(until) - x(span.start), 2.0 if is_pause else 1.0), 2 if is_pause else 4
-    place = {"x": x(span.start), "y": top + edge, "width": width, "height": _ROW - 2 * edge}
-    return Shape("rect", kind, title, place)
+    return "rect", kind, title, {"x": x(span.start), "y": top + edge, "width": width, "height": _ROW - 2 * edge}
 
 
 def _scale(low: float, high: float, first: float, last: float) -> Scale:
@@ -178,7 +169,8 @@ def _scale(low: float, high: float, first: float, last: float) -> Scale:
     return lambda value: min(max(first + (value - low) / size * (last - first), min(first, last)), max(first, last))
 
 
-def _times(start: float, end: float, x: Scale, height: float) -> Iterator[Shape]:
-    for part, anchor in enumerate(("start", "middle", "middle", "middle", "end") if end > start else ("start",)):
-        at = start + (end - start) * part / 4
-        yield _label(x(at), height - 6, anchor, clock(at))
+def _times(start: float, end: float, x: Scale, height: float) -> list[Shape]:
+    """Return the times of day along the lower edge of a chart."""
+    anchors = ("start", "middle", "middle", "middle", "end") if end > start else ("start",)
+    times = [start + (end - start) * part / 4 for part in range(len(anchors))]
+    return [_label(x(at), height - 6, anchor, clock(at)) for at, anchor in zip(times, anchors, strict=True)]

@@ -2,53 +2,33 @@
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from raydap.presentation.numbers import counted
 from raydap.presentation.short_text import file_line, function_line, shortened
 from raydap.protocol.stack_messages import StackNode
 from raydap.report.records import Report, WatchedRecord
 
-MAX_FINDINGS = 20
-"""The number of findings that the page lists. The others are counted."""
-
 MIN_ALIKE = 3
 """The number of workers that must have the same value before a different value is a finding."""
 
-
-class PageFinding(NamedTuple):
-    """A line of text that begins with a link."""
-
-    anchor: str
-    """The id of the element to which the link leads; "" for a text without a link."""
-    link: str
-    """The text of the link."""
-    text: str
-    """The text after the link."""
+Finding = tuple[str, str, str]
+"""A line of text that begins with a link: the id of the element to which the link leads, the text of the link, and the
+text after the link. The first two are "" in a line without a link."""
 
 
-def of_report(report: Report) -> list[PageFinding]:
-    """Return the findings of a report, the most urgent first.
-
-    If there are more than MAX_FINDINGS, a last line contains the number of the others.
-    """
-    found = list(_all(report))
-    more = [PageFinding("", "", f"and {len(found) - MAX_FINDINGS} more below")] if len(found) > MAX_FINDINGS else []
-    return [*found[:MAX_FINDINGS], *more]
-
-
-def _all(report: Report) -> Iterator[PageFinding]:
+def of_report(report: Report) -> Iterator[Finding]:
+    """Yield the findings of a report, the most urgent first."""
     for index, error in enumerate(report.errors):
         if not error.passed:
             where = "" if error.location is None else f" ({file_line(error.location.path, error.location.line)})"
             times = f", {counted(error.count, 'time')}" if error.count > 1 else ""
-            yield PageFinding(f"error{index}", f"{error.type}{where}", f" in {error.label or 'a worker'}{times}")
-    yield from (PageFinding("", "", f"{each.label}: {each.problem}") for each in report.workers if each.problem)
+            yield f"error{index}", f"{error.type}{where}", f" in {error.label or 'a worker'}{times}"
+    yield from (("", "", f"{each.label}: {each.problem}") for each in report.workers if each.problem)
     for index, trace in enumerate(report.traces):
         bad = [each.label for each in trace.series if any(point.nan or point.inf for point in each.points)]
         if bad:
             named = ", ".join(bad[:5]) + (f" and {len(bad) - 5} more" if len(bad) > 5 else "")
-            yield PageFinding(f"trace{index}", trace.expression, f" was not finite in {named}")
+            yield f"trace{index}", trace.expression, f" was not finite in {named}"
         yield from _of_line(trace, f"trace{index}", "expression")
     for index, line in enumerate(report.lines):
         yield from _of_line(line, f"line{index}", "condition")
@@ -56,20 +36,20 @@ def _all(report: Report) -> Iterator[PageFinding]:
     for missing in (missing for sample in report.samples[-1:] for missing in sample.stacks.missing):
         where = function_line(missing.frame.name, missing.frame.path, missing.frame.line)
         others = f", where {missing.count} of {missing.of} are"
-        yield PageFinding("samples", f"{missing.label} is not in {where}", others)
+        yield "samples", f"{missing.label} is not in {where}", others
 
 
-def _of_line(line: WatchedRecord, anchor: str, what: str) -> Iterator[PageFinding]:
+def _of_line(line: WatchedRecord, anchor: str, what: str) -> Iterator[Finding]:
     place = file_line(line.path, line.line)
     failed = [each for each in line.counts if each.failed]
     if failed:
         times = counted(sum(each.failed for each in failed), "time")
-        yield PageFinding(anchor, place, f": the {what} failed {times}: {failed[0].error}")
+        yield anchor, place, f": the {what} failed {times}: {failed[0].error}"
     elif not line.counts:
-        yield PageFinding(anchor, place, f": {line.reason}")
+        yield anchor, place, f": {line.reason}"
 
 
-def _apart(node: StackNode, anchor: str) -> Iterator[PageFinding]:
+def _apart(node: StackNode, anchor: str) -> Iterator[Finding]:
     """Yield a finding for each variable of an innermost frame in which a few workers differ from most.
 
     Most are at least 60 % of the workers in the frame, and at least MIN_ALIKE.
@@ -78,7 +58,6 @@ def _apart(node: StackNode, anchor: str) -> Iterator[PageFinding]:
         *others, most = variable.groups
         if others and most.count >= max(MIN_ALIKE, math.ceil(node.count * 0.6)):
             parts = ", ".join(f"{shortened(each.value, 60)} in {each.label}" for each in others[:3])
-            text = f" is {parts}, and {shortened(most.value, 60)} in the {most.count} others"
-            yield PageFinding(anchor, variable.name, text)
+            yield anchor, variable.name, f" is {parts}, and {shortened(most.value, 60)} in the {most.count} others"
     for child in node.children:
         yield from _apart(child, anchor)
