@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from raydap.cli import completing, options, terminal_command
+from raydap.client.launched_program import Program
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -40,15 +41,14 @@ def debug(
       raydap debug train.py --lr 0.1
     """
     from raydap.runtime.program_files import interpreter_named
-    from raydap.terminal.debugger.interactive import Interactive, Program
+    from raydap.terminal.debugger.interactive import Interactive
 
     target = terminal_command.target(**named)
     program = None
     if module or (what and what[0].endswith(".py") and os.path.isfile(what[0])):
         if not what:
             raise click.UsageError("--module needs the name of a module.")
-        name = "" if module else os.path.abspath(what[0])
-        program = Program(name, what[0] if module else "", what[1:], python)
+        program = Program(what[0] if module else os.path.abspath(what[0]), what[1:], module, python)
     elif what and what[0].endswith(".py") and ":" not in what[0]:
         # This is a mistyped name of a program, not a set.
         raise click.UsageError(f'There is no file "{what[0]}".')

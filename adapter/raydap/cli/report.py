@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from raydap.cli import completing, options, signals, terminal_command
+from raydap.client.launched_program import Program
 from raydap.presentation.durations import seconds_in
-from raydap.report.watch_arguments import Launch, Watch, WatchedLine, line, traced
+from raydap.report.watch_arguments import Watch, WatchedLine, line, traced
 
 _JOB = re.compile(r"[0-9a-f]{8}|raysubmit_\w+")
 
@@ -126,7 +127,7 @@ def report(
 
     target = terminal_command.target(**named)
     watch = _watch(program, args, job, module, python, _lines(stops, traces), on_error, every, limit, reach)
-    if watch.launch is not None and target.url is not None:
+    if watch.program is not None and target.url is not None:
         raise click.UsageError("--connect works only with a job: a hub would run the program on its own machine.")
     files = ReportFiles(out, data, trace)
 
@@ -161,13 +162,13 @@ def _watch(
         if not _JOB.fullmatch(program):
             raise click.UsageError(f'There is no file "{program}". To watch a job of this name, give --job {program}.')
         program, job = None, program
-    launch = None
+    launched = None
     if program is not None:
-        launch = Launch(program, args, module, python)
+        launched = Program(program, args, module, python)
     elif args or module or python is not None:
         raise click.UsageError("For a running job, give no arguments, and neither --module nor --python.")
     command = ("raydap", *sys.argv[1:])
-    return Watch(launch, job, lines, on_error, every, limit, reach, command)
+    return Watch(launched, job, lines, on_error, every, limit, reach, command)
 
 
 def _lines(stops: tuple[str, ...], traces: tuple[tuple[str, str], ...]) -> tuple[WatchedLine, ...]:

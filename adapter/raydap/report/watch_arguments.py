@@ -4,6 +4,8 @@ import os
 import re
 from dataclasses import dataclass
 
+from raydap.client.launched_program import Program
+
 _LINE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]{1,9})(?:\s+if\s+(?P<condition>.*\S))?\s*", re.DOTALL)
 
 
@@ -22,24 +24,10 @@ class WatchedLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
-    """A program that `raydap report` starts."""
-
-    program: str
-    """The path of the program; with `module`, the name of a module."""
-    args: tuple[str, ...] = ()
-    """The arguments of the program."""
-    module: bool = False
-    """Whether to start `program` as a module, like `python -m`."""
-    python: str | None = None
-    """The interpreter; None for the default one."""
-
-
-@dataclass(frozen=True, slots=True)
 class Watch:
-    """The program or job to watch, and for how long. Exactly one of `launch` and `job` is set."""
+    """The program or job to watch, and for how long. Exactly one of `program` and `job` is set."""
 
-    launch: Launch | None = None
+    program: Program | None = None
     """The program to start."""
     job: str | None = None
     """The id or submission id of a running job."""
@@ -59,9 +47,7 @@ class Watch:
     @property
     def title(self) -> str:
         """The name of the run for users: the program's command line, or the job."""
-        if self.launch is None:
-            return f"job {self.job}"
-        return " ".join([*(["-m"] if self.launch.module else []), self.launch.program, *self.launch.args])
+        return f"job {self.job}" if self.program is None else self.program.title
 
 
 def line(text: str) -> WatchedLine:

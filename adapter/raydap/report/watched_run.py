@@ -20,6 +20,7 @@ from raydap.cluster.dashboard.rest import Rest
 from raydap.errors import Code
 from raydap.presentation.short_text import file_line, first_line
 from raydap.protocol.raydap_messages import WorkerList
+from raydap.protocol.stack_messages import MergedStacks, Places, PlacesArguments, StacksArguments
 from raydap.report import records
 from raydap.report.known_workers import KnownWorkers
 from raydap.report.ray_tasks import RayTasks
@@ -27,8 +28,8 @@ from raydap.report.records import LookRecord, Note, Outcome, Report, SampleRecor
 from raydap.report.stop_looks import Look, look, resume
 from raydap.report.watch_arguments import Watch
 from raydap.report.watched_lines import HitMessage, SeenErrors, SeenLine, WatchedLines
-from raydap.report.watched_session import WatchedSession
 from raydap.tasks import Tasks
+from raydap.terminal.live_session import LiveSession
 
 MAX_LOOKS = 64
 """The number of stops whose stacks are read at a time. Further stops are only counted, and resumed immediately."""
@@ -82,7 +83,7 @@ class WatchedRun:
 
     def __init__(self, watch: Watch, print_event: Callable[[str], None], echo: Callable[[str, str], None]) -> None:
         self.watch = watch
-        self.live = WatchedSession()
+        self.live = LiveSession()
         self.live.on_event = self._take_event
         self.workers = KnownWorkers()
         self.errors = SeenErrors()
@@ -105,7 +106,6 @@ class WatchedRun:
         self._looks = Tasks()
         self._pid: int | None = None
         self._dashboard: Dashboard | None = None
-        self._cluster = ""
         self._is_over = False
 
     # The session.
@@ -113,15 +113,29 @@ class WatchedRun:
     async def begin(self, target: SessionTarget) -> None:
         """Find or make the session, start the program or attach to the job, and start the background tasks.
 
-        Raises SessionError, and what joining.find raises.
+        Raises SessionError, also if the hub already debugs for other clients, and what joining.find raises.
         """
-        await self.live.find(target)
-        command, arguments = _beginning(self.watch, target)
-        await self.live.begin(command, arguments, self._configure)
+        watch = self.watch
+        if target.url is None:
+            await self.live.make()
+        else:
+            await self.live.find(target)
+        if self.live.session.is_active:
+            raise SessionError(
+                f"{self.live.session.name} is in use by another client, and the report would resume that client's "
+                "stops. Run without --connect, or when no client uses the hub."
+            )
+        arguments: dict[str, Any] = {"dashboard": target.dashboard}
+        if watch.program is None:
+            arguments |= {"workspaceFolder": os.getcwd(), "job": watch.job, "reach": watch.reach}
+        else:
+            env = POST_MORTEM if watch.on_error else {}
+            arguments |= {**watch.program.arguments, "cwd": os.getcwd(), "env": env}
+        await self.live.begin("attach" if watch.program is None else "launch", arguments, self._configure)
         self.workers.take(self.live.workers.values())
         self._tasks.spawn(self._follow_cluster())
-        if self.watch.every_s is not None:
-            self._tasks.spawn(self._sample_forever(self.watch.every_s))
+        if watch.every_s is not None:
+            self._tasks.spawn(self._sample_forever(watch.every_s))
 
     async def _configure(self) -> None:
         """Set the breakpoints and the exception filter before any worker can stop. Raises SessionError."""
@@ -270,20 +284,23 @@ class WatchedRun:
 
     async def _follow_cluster(self) -> None:
         """Wait until the program's cluster is known, then poll its list of tasks."""
-        while not self._cluster:
-            self._cluster = await self.live.dashboard()
-            if not self._cluster:
-                await asyncio.sleep(CLUSTER_PAUSE_S)
-        self._dashboard = Dashboard(Rest(self._cluster, os.environ))
+        if self.live.session.own is None:
+            # Perhaps only the hub's machine can reach the dashboard.
+            return
+        while not self.live.cluster:
+            await asyncio.sleep(CLUSTER_PAUSE_S)
+            with suppress(SessionError):
+                await self.live.list_workers()
+        self._dashboard = Dashboard(Rest(self.live.cluster, os.environ))
         await self.tasks.follow(self._dashboard, lambda: self.jobs)
 
     async def _sample_forever(self, every_s: float) -> None:
         while not self._is_over:
             await asyncio.sleep(every_s)
-            if not (jobs := self.jobs):
+            if not self.jobs:
                 continue
             try:
-                sample = await self.live.sample(jobs)
+                sample = await self._sample(f"job:{','.join(sorted(self.jobs))}")
             except SessionError as error:
                 self.note(f"The stacks of the workers could not be read: {error}")
                 continue
@@ -292,6 +309,14 @@ class WatchedRun:
                 del self.samples[1 : MAX_SAMPLES // 2 : 2]
             label = sample.stacks.root.label
             self._print_event(f"read the stacks of {label}" if label else "no workers to sample")
+
+    async def _sample(self, select: str) -> SampleRecord:
+        """Read the stacks of a set of workers without stopping any of them. Raises SessionError."""
+        now, wanted = steady_time.now(), StacksArguments(select=select, running=True, outside=True)
+        stacks = await self.live.ask("raydap/stacks", wanted, MergedStacks)
+        places = await self.live.ask("raydap/places", PlacesArguments(select=select, outside=True), Places)
+        unread = tuple(sorted({*stacks.unread, *places.unread}))
+        return SampleRecord(time=now, stacks=stacks, places=places.places, unread=unread)
 
     def note(self, text: str, is_news: bool = True) -> None:
         """Keep a message for the page, and print it the first time if it `is_news`."""
@@ -321,7 +346,7 @@ class WatchedRun:
             raydap=__version__,
             title=self.watch.title,
             command=self.watch.command,
-            cluster=self._cluster,
+            cluster="" if self._dashboard is None else self._dashboard.rest.url,
             started=self.started,
             written=steady_time.now(),
             ended=self.ended,
@@ -335,18 +360,6 @@ class WatchedRun:
             notes=tuple(self._notes.values()),
             output=tuple(self._output.all()),
         )
-
-
-def _beginning(watch: Watch, target: SessionTarget) -> tuple[str, dict[str, Any]]:
-    """Return the request that begins the session, and its arguments (docs/usage/arguments.md)."""
-    where = {} if target.dashboard is None else {"dashboard": target.dashboard}
-    if watch.launch is None:
-        return "attach", {**where, "workspaceFolder": os.getcwd(), "job": watch.job, "reach": watch.reach}
-    launch = watch.launch
-    what = {"module" if launch.module else "program": launch.program}
-    python = {} if launch.python is None else {"python": launch.python}
-    env = POST_MORTEM if watch.on_error else {}
-    return "launch", {**where, **what, **python, "args": list(launch.args), "cwd": os.getcwd(), "env": env}
 
 
 def _place(line: SeenLine) -> str:

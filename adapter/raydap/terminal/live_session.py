@@ -66,6 +66,10 @@ class LiveSession:
         with self.progress.during("looking for the session"):
             self.session = await joining.find(target, self._take_event, self._gone)
 
+    async def make(self) -> None:
+        """Make a session of this program's own, even if there are others. Raises SessionError."""
+        self.session = await joining.own(self._take_event, self._gone)
+
     async def begin(
         self, command: str, arguments: Mapping[str, Any], configure: Callable[[], Awaitable[None]] | None = None
     ) -> None:

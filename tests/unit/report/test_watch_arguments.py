@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from raydap.report.watch_arguments import Launch, Watch, line, traced
+from raydap.client.launched_program import Program
+from raydap.report.watch_arguments import Watch, line, traced
 
 
 @pytest.fixture(autouse=True)
@@ -64,6 +65,6 @@ def test_traces(file: Path) -> None:
 
 
 def test_titles() -> None:
-    assert Watch(Launch("train.py", ("--lr", "0.1"))).title == "train.py --lr 0.1"
-    assert Watch(Launch("pkg.train", (), module=True)).title == "-m pkg.train"
+    assert Watch(Program("train.py", ("--lr", "0.1"))).title == "train.py --lr 0.1"
+    assert Watch(Program("pkg.train", (), is_module=True)).title == "-m pkg.train"
     assert Watch(job="02000000").title == "job 02000000"

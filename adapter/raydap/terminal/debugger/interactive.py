@@ -13,6 +13,7 @@ from raydap import safe_output
 from raydap.analysis.sets.folding import group_name
 from raydap.client.dap_connection import SessionError
 from raydap.client.joining import SessionTarget
+from raydap.client.launched_program import Program
 from raydap.presentation.safe_text import program_output
 from raydap.protocol.raydap_messages import BreakpointList, BreakpointsArguments, WorkerEntry
 from raydap.tasks import Tasks
@@ -28,20 +29,6 @@ from raydap.terminal.live_session import LiveSession
 
 FIRST_STOP_S = 20.0
 """Seconds to wait for the first stop, if a worker waits for a debugger or a program begins."""
-
-
-@dataclass(frozen=True)
-class Program:
-    """A driver to launch: a file or a module, and its arguments."""
-
-    file: str = ""
-    """The path of the file; "" for a module."""
-    module: str = ""
-    """The name of the module; "" for a file."""
-    args: tuple[str, ...] = ()
-    """The program's own arguments."""
-    python: str | None = None
-    """The interpreter; None for the default of `launch`."""
 
 
 @dataclass
@@ -103,7 +90,8 @@ class Interactive:
             if session.kind != "own" or session.is_active:
                 await session.close()
                 await self.live.find(SessionTarget(dashboard=self.target.dashboard or ""))
-            await self.live.begin("launch", self._launch_arguments(self.program), self._configure)
+            options = {"dashboard": self.target.dashboard, "justMyCode": not self.all_code}
+            await self.live.begin("launch", {**self.program.arguments, **options}, self._configure)
             return
         if session.kind == "editor":
             arguments: Mapping[str, Any] = {"join": True}
@@ -124,15 +112,9 @@ class Interactive:
             await self._attach_selected()
             self.tasks.spawn(self._keep_attaching())
 
-    def _launch_arguments(self, program: Program) -> Mapping[str, Any]:
-        what = {"module": program.module} if program.module else {"program": program.file}
-        python = {} if program.python is None else {"python": program.python}
-        arguments = {"args": list(program.args), "dashboard": self.target.dashboard, "justMyCode": not self.all_code}
-        return {**what, **python, **arguments}
-
     async def _configure(self) -> None:
         """Set exception filters and breakpoints before workers run. Raises SessionError."""
-        connection = self.live.session.connection
+        connection, program = self.live.session.connection, self.program
         if self.live.session.kind != "editor":
             # Ray's post mortem stops only with this filter.
             await connection.request("setExceptionBreakpoints", {"filters": ["uncaught"]})
@@ -142,9 +124,9 @@ class Interactive:
             for path in {each.path for each in found.breakpoints}:
                 specs = [as_spec(each) for each in found.breakpoints if each.path == path]
                 await self.debugger.breakpoints.send(path, specs)
-        if self.program is not None and self.program.file and (line := first_line(self.program.file)):
+        if program is not None and not program.is_module and (line := first_line(program.name)):
             # Stop at the first line of code, as python -m pdb does.
-            answer = await self.debugger.breakpoints.send(self.program.file, [{"line": line}])
+            answer = await self.debugger.breakpoints.send(program.name, [{"line": line}])
             self.debugger.breakpoints.hide(int(each["id"]) for each in answer)
 
     async def _attach_selected(self) -> None:
