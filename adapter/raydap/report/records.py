@@ -107,16 +107,6 @@ class WatchedRecord(Message, frozen=True):
         """Why there are no hits, as a sentence for the user."""
         return "No worker reached this line." if self.verified or not self.message else self.message
 
-    @property
-    def hits(self) -> int:
-        """The number of hits in all workers."""
-        return sum(each.hits for each in self.counts)
-
-    @property
-    def looked(self) -> int:
-        """The number of stops in all workers whose stack raydap requested."""
-        return sum(each.looked for each in self.counts)
-
 
 class LineRecord(WatchedRecord, frozen=True):
     """A line with a breakpoint, or a call of `breakpoint()` in the program."""
@@ -202,15 +192,20 @@ class TraceRecord(WatchedRecord, frozen=True):
     """The names of the workers with the highest of these numbers."""
 
 
-class ErrorRecord(Message, frozen=True):
-    """Errors of the same type that were raised at the same place."""
+class RaisedError(Message, frozen=True):
+    """An exception as debugpy reports it."""
 
     type: str
     """The name of the exception's class, without its module."""
     text: str
-    """The message of the first of these errors."""
+    """The message of the exception."""
     traceback: str
-    """The traceback of the first one, in Python's format."""
+    """The traceback in Python's format; "" if debugpy does not send it."""
+
+
+class ErrorRecord(RaisedError, frozen=True):
+    """Errors of the same type that were raised at the same place. The text and the traceback are those of the first."""
+
     location: CodeLocation | None
     """Where it was raised; None if the stack could not be read."""
     passed: bool

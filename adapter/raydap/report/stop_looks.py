@@ -1,19 +1,13 @@
 """Reads a stopped thread: its stack, the variables of its frames, and the exception that it stopped for."""
 
 import asyncio
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Awaitable, Iterator
+from typing import NamedTuple, TypeVar
 
 from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import SessionError
-from raydap.protocol.stack_messages import (
-    CodeLocation,
-    MergedStacks,
-    StackNode,
-    StacksArguments,
-    StackVariable,
-)
-from raydap.report.records import FrameRecord
+from raydap.protocol.stack_messages import CodeLocation, MergedStacks, StackNode, StacksArguments, StackVariable
+from raydap.report.records import FrameRecord, RaisedError
 from raydap.terminal.live_session import LiveSession
 
 LOOK_TIMEOUT_S = 3.0
@@ -22,16 +16,7 @@ LOOK_TIMEOUT_S = 3.0
 RESUME_TIMEOUT_S = 10.0
 """Seconds for a worker to answer `continue`."""
 
-
-class RaisedError(NamedTuple):
-    """An exception as debugpy reports it."""
-
-    type: str
-    """The name of the exception's class, without its module."""
-    text: str
-    """The message of the exception."""
-    traceback: str
-    """The traceback in Python's format; "" if debugpy does not send it."""
+T = TypeVar("T")
 
 
 class Look(NamedTuple):
@@ -51,20 +36,20 @@ async def look(live: LiveSession, thread: int, raised: bool) -> Look:
     `raised` is whether the thread stopped for an exception.
     """
     wanted = StacksArguments(threads=(thread,), locals=True)
-    stacks = asyncio.ensure_future(live.ask("raydap/stacks", wanted, MergedStacks))
-
-    async def error() -> RaisedError | None:
-        return await _error(live, thread) if raised else None
-
-    waiting: list[asyncio.Future[Any]] = [stacks, asyncio.ensure_future(error())]
-    await asyncio.wait(waiting, timeout=LOOK_TIMEOUT_S)
-    for each in waiting:
-        each.cancel()
-    done = await asyncio.gather(*waiting, return_exceptions=True)
-    found, exception = (None if isinstance(each, BaseException) else each for each in done)
+    stacks = asyncio.ensure_future(_in_time(live.ask("raydap/stacks", wanted, MergedStacks)))
+    error = await _in_time(_error(live, thread)) if raised else None
+    found = await stacks
     is_silent = found is None or bool(found.silent)
     problem = f"It did not send its stack within {LOOK_TIMEOUT_S:g} s." if is_silent else ""
-    return Look(() if found is None else tuple(_chain(found.root)), exception, problem)
+    return Look(() if found is None else tuple(_chain(found.root)), error, problem)
+
+
+async def _in_time(reading: Awaitable[T]) -> T | None:
+    """Return the result of `reading`; None if it fails, or takes longer than LOOK_TIMEOUT_S."""
+    try:
+        return await wait_for(reading, LOOK_TIMEOUT_S)
+    except Exception:
+        return None
 
 
 async def resume(live: LiveSession, thread: int) -> str:
@@ -84,7 +69,8 @@ async def _error(live: LiveSession, thread: int) -> RaisedError:
     # debugpy adds a note to the name if the thread is stopped in another frame than the one that raised.
     name = str(body.get("exceptionId", "")).partition(" (note: ")[0].strip()
     text = str(body.get("description") or details.get("message") or "")
-    return RaisedError(name.rpartition(".")[2] or "Exception", text, str(details.get("stackTrace") or ""))
+    kind, traceback = name.rpartition(".")[2] or "Exception", str(details.get("stackTrace") or "")
+    return RaisedError(type=kind, text=text, traceback=traceback)
 
 
 def _chain(node: StackNode) -> Iterator[FrameRecord]:

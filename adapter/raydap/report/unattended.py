@@ -59,12 +59,10 @@ class Reporting:
         run = WatchedRun(self.watch, self._print_event, _echo)
         try:
             beginning = asyncio.ensure_future(run.begin(self.target if job is None else SessionTarget(job.url)))
-            ended = asyncio.shield(self.ended)
-            await _first({"begun": beginning, "signal": ended})
-            ended.cancel()
+            await asyncio.wait((beginning, self.ended), return_when=asyncio.FIRST_COMPLETED)
             if not beginning.done():
                 beginning.cancel()
-                await asyncio.wait({beginning})
+                await asyncio.wait((beginning,))
                 return 128 + self.ended.result()
             beginning.result()
             self._print_event(f"Watching {self.watch.title}. Writing {self.files.page} every minute and at the end.")
@@ -81,7 +79,7 @@ class Reporting:
                 await job.close()
             await run.leave()
         try:
-            await self._write(run)
+            await self._write(run, is_last=True)
         except ProblemError as error:
             self._print(f"{run.outcome.text} {error.problem}")
             return code or 1
@@ -107,24 +105,29 @@ class Reporting:
                 await run.stop_watching()
                 text = "Time limit reached. The program keeps running, unwatched."
                 run.outcome = Outcome(state="running", code=None, text=text)
-                await self._write_now(run)
+                await self._write_or_note(run)
                 del waits["limit"]
                 done = await _first(waits)
-            if done == "signal":
-                return await self._interrupted(run, signal.Signals(self.ended.result()))
-            if done == "limit":
-                return _over(run, 0, "limit", "Time limit reached. The job keeps running.")
-            if done == "job":
-                end: JobEnd = waits["job"].result()
-                return _over(run, int(end.failed), "ended", end.text)
-            code = run.exit_code
-            if is_job or code is None:
-                text = "The debug session ended before the program or job did. See the messages in the report."
-                return _over(run, 1, "failed", text)
-            return _over(run, code, "ended", f"The program has ended with exit code {code}.", code)
         finally:
             for each in waits.values():
                 each.cancel()
+        run.ended = steady_time.now()
+        if done == "signal":
+            return await self._interrupted(run, signal.Signals(self.ended.result()))
+        if done == "limit":
+            run.outcome = Outcome(state="limit", code=None, text="Time limit reached. The job keeps running.")
+            return 0
+        if done == "job":
+            end: JobEnd = waits["job"].result()
+            run.outcome = Outcome(state="ended", code=None, text=end.text)
+            return int(end.failed)
+        code = run.exit_code
+        if is_job or code is None:
+            text = "The debug session ended before the program or job did. See the messages in the report."
+            run.outcome = Outcome(state="failed", code=None, text=text)
+            return 1
+        run.outcome = Outcome(state="ended", code=code, text=f"The program has ended with exit code {code}.")
+        return code
 
     async def _interrupted(self, run: WatchedRun, number: signal.Signals) -> int:
         """Handle a signal that ends the run, and return the exit code.
@@ -133,28 +136,28 @@ class Reporting:
         """
         is_job = self.watch.job is not None
         what = "The job keeps running." if is_job else "The program was ended."
-        code = _over(run, 128 + number, "interrupted", f"Interrupted by {number.name}. {what}")
+        run.outcome = Outcome(state="interrupted", code=None, text=f"Interrupted by {number.name}. {what}")
         if not is_job:
-            await self._write_now(run)
+            await self._write_or_note(run)
             await run.stop_program(END_TIMEOUT_S)
             run.outcome = Outcome(state="interrupted", code=run.exit_code, text=run.outcome.text)
-        return code
+        return 128 + number
 
     async def _write_often(self, run: WatchedRun) -> None:
         pause = FIRST_WRITE_S
         while True:
             await asyncio.sleep(pause)
             pause = min(2 * pause, LAST_WRITE_S)
-            await self._write_now(run)
+            await self._write_or_note(run)
 
-    async def _write_now(self, run: WatchedRun) -> None:
+    async def _write_or_note(self, run: WatchedRun) -> None:
         """Write the files. If that fails, only note why, because a later attempt may succeed."""
         try:
             await self._write(run, is_last=False)
         except ProblemError as error:
             run.note(str(error.problem))
 
-    async def _write(self, run: WatchedRun, is_last: bool = True) -> None:
+    async def _write(self, run: WatchedRun, is_last: bool) -> None:
         """Write the files. Raises ProblemError."""
         # A page of many workers takes some time, and their stops must be handled during it.
         await asyncio.to_thread(self.files.write, run.report(), list(run.tasks.events), is_last)
@@ -165,12 +168,6 @@ class Reporting:
 
     def _print(self, text: str) -> None:
         safe_output.line(f"raydap report {clock(time.time())}: {one_line(text)}", error=True)
-
-
-def _over(run: WatchedRun, exit_code: int, state: Any, text: str, code: int | None = None) -> int:
-    run.ended = steady_time.now()
-    run.outcome = Outcome(state=state, code=code, text=text)
-    return exit_code
 
 
 async def _first(waits: dict[str, "asyncio.Future[Any]"]) -> str:

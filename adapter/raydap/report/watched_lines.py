@@ -17,8 +17,17 @@ from raydap.protocol.stack_messages import CodeLocation, StackNode
 from raydap.protocol.value_messages import Statistics
 from raydap.report import records
 from raydap.report.known_workers import KnownWorkers
-from raydap.report.records import ErrorRecord, KindCount, LineRecord, LookRecord, Point, Series, TextGroup, TraceRecord
-from raydap.report.stop_looks import RaisedError
+from raydap.report.records import (
+    ErrorRecord,
+    KindCount,
+    LineRecord,
+    LookRecord,
+    Point,
+    RaisedError,
+    Series,
+    TextGroup,
+    TraceRecord,
+)
 from raydap.report.watch_arguments import WatchedLine
 
 FIRST_LOOKS, LAST_LOOKS = 10, 10
@@ -337,7 +346,7 @@ class SeenErrors:
         """
         found = [
             ErrorRecord(
-                **error._asdict(),
+                **msgspec.structs.asdict(error),
                 location=location,
                 passed=error.type.startswith(PASSED_ON),
                 count=sum(looks.counts.values()),

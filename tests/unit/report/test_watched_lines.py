@@ -6,7 +6,7 @@ import pytest
 from msgspec import UNSET
 
 from raydap.report.known_workers import KnownWorkers
-from raydap.report.stop_looks import RaisedError
+from raydap.report.records import RaisedError
 from raydap.report.watch_arguments import WatchedLine
 from raydap.report.watched_lines import FIRST_LOOKS, LAST_LOOKS, HitMessage, SeenErrors, WatchedLines
 from support.report_records import entry, frame, look
@@ -121,11 +121,15 @@ def test_a_trace_that_no_worker_reached(workers: KnownWorkers) -> None:
 
 def test_equal_errors_are_one(workers: KnownWorkers) -> None:
     errors = SeenErrors()
-    error = RaisedError("ValueError", "3 is odd", "Traceback")
-    assert errors.add(error, "Trainer", look("w1", frame(number=3)))
-    assert not errors.add(RaisedError("ValueError", "5 is odd", "Traceback"), "Trainer", look("w2", frame(number=5)))
-    assert errors.add(error, "Trainer", look("w1", frame(line=9)))
-    assert errors.add(RaisedError("RayTaskError(ValueError)", "", ""), "driver", look("d", frame("main", 20), time=1.0))
+
+    def error(kind: str, text: str) -> RaisedError:
+        return RaisedError(type=kind, text=text, traceback="Traceback")
+
+    first = error("ValueError", "3 is odd")
+    assert errors.add(first, "Trainer", look("w1", frame(number=3)))
+    assert not errors.add(error("ValueError", "5 is odd"), "Trainer", look("w2", frame(number=5)))
+    assert errors.add(first, "Trainer", look("w1", frame(line=9)))
+    assert errors.add(error("RayTaskError(ValueError)", ""), "driver", look("d", frame("main", 20), time=1.0))
     found = errors.records(workers)
     assert [(each.type, each.count, each.label, each.passed) for each in found] == [
         ("ValueError", 2, "Trainer{1-2}", False),
