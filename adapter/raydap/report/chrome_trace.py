@@ -5,7 +5,7 @@ the names: `Node 10.0.0.7`, `worker:<id>` (ray/_private/profiling.py, chrome_tra
 worker by these names. A worker without events of Ray's gets the next free number.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from raydap.report.records import Report, TimelineSpan, WorkerRecord
@@ -14,13 +14,12 @@ Event = Mapping[str, Any]
 """An event of the Chrome trace format."""
 
 
-def of_report(report: Report, ray_events: Iterable[Event]) -> list[Event]:
+def of_report(report: Report, ray_events: Sequence[Event]) -> list[Event]:
     """Return all events of the trace. If there are no `ray_events`, the tasks of the report are used instead."""
-    given = [each for each in ray_events if isinstance(each, dict)]
-    rows = _Rows(given, report.workers)
+    rows = _Rows(ray_events, report.workers)
     pauses = [(span, "raydap:paused", f"paused by raydap: {span.name}", "terrible") for span in report.timeline.pauses]
-    tasks = [(span, "task:execute", span.name, "rail_response") for span in report.timeline.tasks if not given]
-    return [*given, *(_complete(rows, report.written, *each) for each in tasks + pauses), *rows.names]
+    tasks = [(span, "task:execute", span.name, "rail_response") for span in report.timeline.tasks if not ray_events]
+    return [*ray_events, *(_complete(rows, report.written, *each) for each in tasks + pauses), *rows.names]
 
 
 class _Rows:

@@ -33,8 +33,8 @@ class KnownWorkers:
         """The last task of each worker in Ray's list of tasks. raydap does not see short tasks while they run."""
         self._records: dict[str, WorkerRecord] = {}
         """The times, problems and stops of the workers. `records` updates the other fields."""
-        self._paused: dict[int, tuple[float, str]] = {}
-        """The beginning and the reason of each stop that is not over, by the thread's id."""
+        self._open: dict[int, TimelineSpan] = {}
+        """The stops that are not over, by the thread's id. The worker of a new thread may be found only later."""
 
     def take(self, entries: Iterable[WorkerEntry]) -> None:
         """Take the new state of workers, as the session reports it."""
@@ -60,28 +60,27 @@ class KnownWorkers:
 
     def pause(self, thread: int, what: str) -> None:
         """Begin a stop of a thread. `what` is the reason, for the timeline."""
-        self._paused[thread] = steady_time.now(), what
+        self._open[thread] = TimelineSpan(worker="", name=what, start=steady_time.now(), end=None)
 
     def resume(self, thread: int) -> float:
         """End the stop of a thread; return how many seconds it took, 0 if the thread was not stopped."""
-        start, what = self._paused.pop(thread, (0.0, ""))
-        if not start:
+        if thread not in self._open:
             return 0.0
         key, end = self.threads.get(thread, ""), steady_time.now()
+        span = replace(self._open.pop(thread), worker=key, end=end)
         self.used.add(key)
         if key in self._records:
             known = self._records[key]
-            self._records[key] = replace(known, pauses=known.pauses + 1, paused=known.paused + end - start)
+            self._records[key] = replace(known, pauses=known.pauses + 1, paused=known.paused + end - span.start)
         if len(self.pauses) < MAX_SPANS:
-            self.pauses.append(TimelineSpan(worker=key, name=what, start=start, end=end))
+            self.pauses.append(span)
         else:
             self.more += 1
-        return end - start
+        return end - span.start
 
     def open_pauses(self) -> list[TimelineSpan]:
         """Return the stops of the threads that are stopped now."""
-        stops = [(self.threads.get(thread, ""), *stop) for thread, stop in self._paused.items()]
-        return [TimelineSpan(worker=key, name=what, start=start, end=None) for key, start, what in stops]
+        return [replace(span, worker=self.threads.get(thread, "")) for thread, span in self._open.items()]
 
     def kind(self, key: str) -> str:
         """Return the class of an actor, the function of a task, or `driver`; `worker` if none of these is known."""

@@ -1,8 +1,9 @@
 """The watched lines, with the hits, stacks and values of the workers that reached them, and the errors of workers."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from linecache import getline
 from typing import Any, TypeVar
 
@@ -99,12 +100,11 @@ class Looks:
 
     def tree(self, workers: KnownWorkers) -> StackNode:
         """Return the last stacks of all workers, merged, with the variables of each frame."""
-        members = workers.entries
         tree = StackTree(has_locals=True)
         for key, look in self.latest.items():
             places = [Place(each.location.name, each.location.path, each.location.line) for each in look.frames]
-            if key in members:
-                tree.add(places, Holder(None, members[key]), [each.variables for each in look.frames])
+            if key in workers.entries:
+                tree.add(places, Holder(None, workers.entries[key]), [each.variables for each in look.frames])
         return tree.root(MAX_MEMBERS)
 
     def statistics(self) -> dict[str, Statistics]:
@@ -116,32 +116,6 @@ class Looks:
         answers = _grouped((each.name, Answer(each.value, each.type, UNSET)) for each in variables)
         found = {name: folding.statistics(each) for name, each in answers.items() if len(each) > 1}
         return {name: each for name, each in found.items() if each is not None}
-
-
-@dataclass(slots=True)
-class _Hits:
-    """The hits of a line by one worker."""
-
-    reported: int = 0
-    """The number of hits in the worker's last message."""
-    before: int = 0
-    """The sum of the worker's earlier counts: a worker that is attached again counts from 0."""
-    stops: int = 0
-    """The number of stops that raydap received."""
-    failed: int = 0
-    """How often the condition or the expression failed, by the last message."""
-    error: str = ""
-    """The last exception, as one line."""
-
-    @property
-    def count(self) -> int:
-        return max(self.before + self.reported, self.stops)
-
-    def take(self, message: HitMessage) -> None:
-        if message.hits < self.reported:
-            self.before += self.reported
-        self.reported, self.failed = message.hits, message.failed
-        self.error = message.error or self.error
 
 
 class TraceSeries:
@@ -174,6 +148,37 @@ def _merged(points: Sequence[Point]) -> Point:
     return msgspec.structs.replace(points[-1], low=low, high=high, **sums)
 
 
+@dataclass(slots=True)
+class _Hits:
+    """The hits of a line by one worker."""
+
+    reported: int = 0
+    """The number of hits in the worker's last message."""
+    before: int = 0
+    """The sum of the worker's earlier counts: a worker that is attached again counts from 0."""
+    stops: int = 0
+    """The number of stops that raydap received."""
+    failed: int = 0
+    """How often the condition or the expression failed, by the last message."""
+    error: str = ""
+    """The last exception, as one line."""
+    series: TraceSeries = field(default_factory=TraceSeries)
+    """The values of the expression."""
+
+    @property
+    def count(self) -> int:
+        return max(self.before + self.reported, self.stops)
+
+    def take(self, message: HitMessage, time: float) -> None:
+        if message.hits < self.reported:
+            self.before += self.reported
+        self.reported, self.failed = message.hits, message.failed
+        self.error = message.error or self.error
+        if message.count:
+            values = {name: getattr(message, name) for name in records.Values.__struct_fields__}
+            self.series.add(Point(time=time, **values), message.text)
+
+
 class SeenLine:
     """The hits, stops and values at a watched line, or at a line where the program calls `breakpoint()`."""
 
@@ -186,29 +191,21 @@ class SeenLine:
         self.message = ""
         """The last message of debugpy or raydap about the breakpoint."""
         self.looks = Looks()
-        self._hits: dict[str, _Hits] = {}
-        self._series: dict[str, TraceSeries] = {}
-
-    @property
-    def keys(self) -> Iterable[str]:
-        """The keys of the workers that reached the line."""
-        return self._hits.keys()
+        self.workers: defaultdict[str, _Hits] = defaultdict(_Hits)
+        """The hits of each worker that reached the line, by its key."""
 
     @property
     def hits(self) -> int:
         """The number of hits in all workers."""
-        return sum(each.count for each in self._hits.values())
+        return sum(each.count for each in self.workers.values())
 
     def stop(self, key: str) -> None:
         """Count a stop of a worker."""
-        self._hits.setdefault(key, _Hits()).stops += 1
+        self.workers[key].stops += 1
 
     def count_hits(self, key: str, message: HitMessage, time: float) -> None:
         """Take a message of a worker, which arrived at `time`."""
-        self._hits.setdefault(key, _Hits()).take(message)
-        if self.watched.expression is not None and message.count:
-            point = Point(time=time, **{name: getattr(message, name) for name in records.Values.__struct_fields__})
-            self._series.setdefault(key, TraceSeries()).add(point, message.text)
+        self.workers[key].take(message, time)
 
     def record(self, workers: KnownWorkers) -> LineRecord:
         """Return the record of a line where workers stop."""
@@ -223,15 +220,16 @@ class SeenLine:
 
     def trace_record(self, workers: KnownWorkers) -> TraceRecord:
         """Return the record of a line with an expression."""
-        numbers = {key: each.last for key, each in self._series.items() if isinstance(each.last, float)}
-        texts = _grouped((each.last, key) for key, each in self._series.items() if isinstance(each.last, str))
+        last = {key: each.series.last for key, each in self.workers.items() if each.series.last is not None}
+        numbers = {key: each for key, each in last.items() if isinstance(each, float)}
+        texts = _grouped((each, key) for key, each in last.items() if isinstance(each, str))
         smallest_first = sorted(texts.items(), key=lambda group: (len(group[1]), group[0]))
         finite = {key: each for key, each in numbers.items() if math.isfinite(each)}
         low, high = min(finite.values(), default=0.0), max(finite.values(), default=0.0)
         return TraceRecord(
             **self._reached(workers),
             expression=self.watched.expression or "",
-            series=tuple(self._series_record(key, workers) for key in sorted(self._series, key=workers.order)),
+            series=tuple(self._series(key, workers) for key in sorted(last, key=workers.order)),
             texts=tuple(TextGroup(text=a, count=len(keys), label=workers.labels(keys)) for a, keys in smallest_first),
             statistics=folding.statistics_of(list(numbers.values())) if numbers else UNSET,
             lowest=workers.labels(key for key, each in finite.items() if each == low),
@@ -240,7 +238,7 @@ class SeenLine:
 
     def _reached(self, workers: KnownWorkers) -> dict[str, Any]:
         """Return the fields of a `WatchedRecord`."""
-        kinds = _grouped((workers.kind(key), key) for key in self._hits)
+        kinds = _grouped((workers.kind(key), key) for key in self.workers)
         return {
             "path": self.watched.file,
             "line": self.watched.line,
@@ -251,16 +249,17 @@ class SeenLine:
         }
 
     def _count(self, kind: str, keys: Sequence[str]) -> KindCount:
-        found = [self._hits[key] for key in keys]
+        found = [self.workers[key] for key in keys]
         hits, failed = sum(each.count for each in found), sum(each.failed for each in found)
         looked = sum(self.looks.counts.get(key, 0) for key in keys)
         error = next((each.error for each in found if each.error), "")
         return KindCount(kind=kind, workers=len(found), hits=hits, looked=looked, failed=failed, error=error)
 
-    def _series_record(self, key: str, workers: KnownWorkers) -> Series:
-        points, texts = tuple(self._series[key].points), tuple(self._series[key].texts)
-        label, kind, hits = workers.label(key), workers.kind(key), self._hits[key].count
-        return Series(worker=key, label=label, kind=kind, hits=hits, points=points, texts=texts)
+    def _series(self, key: str, workers: KnownWorkers) -> Series:
+        found = self.workers[key]
+        points, texts = tuple(found.series.points), tuple(found.series.texts)
+        label, kind = workers.label(key), workers.kind(key)
+        return Series(worker=key, label=label, kind=kind, hits=found.count, points=points, texts=texts)
 
 
 class WatchedLines:

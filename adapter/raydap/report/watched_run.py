@@ -337,7 +337,7 @@ class WatchedRun:
     def report(self) -> Report:
         """Return the report of what has been seen until now."""
         workers, lines, tasks = self.workers, self.lines.lines, self.tasks.spans()
-        workers.used.update(key for each in lines for key in each.keys)
+        workers.used.update(key for each in lines for key in each.workers)
         workers.take_tasks(tasks)
         watched = [*(each for each in lines if each.watched.expression is None), *self.lines.calls.values()]
         pauses = (*workers.pauses, *workers.open_pauses())
