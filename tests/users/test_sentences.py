@@ -118,6 +118,10 @@ SENTENCES: dict[str, tuple[str, ...]] = {
         "e2e/test_launch_in_terminal.py::test_a_command_that_is_repeated_later_starts_nothing",
         "unit/runtime/test_terminal_launcher.py::test_nothing_is_started_for_another_user",
     ),
+    "A [Ray Debug Terminal]": (
+        "ray/test_vscode_terminal.py::test_a_program_stops_in_its_first_task_and_ends_its_session",
+        "unit/inworker/test_terminal_session.py::test_nothing_is_sent_to_another_user",
+    ),
     "Each Python that such": ("inworker/test_at_start.py::test_it_waits_for_raydap_and_finds_nothing_changed",),
     'With [`"reach"': (
         "unit/cluster/test_gdb_injection.py::test_code_runs_in_the_process_and_the_process_continues",

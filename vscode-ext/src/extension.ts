@@ -9,6 +9,7 @@ import * as vscode from 'vscode';
 import { AdapterFactory } from './debug/adapter-factory';
 import { BreakpointReasons } from './debug/breakpoint-reasons';
 import { ConfigurationProvider } from './debug/configuration-provider';
+import { DebugTerminal } from './debug/debug-terminal';
 import { showingError } from './debug/error-message';
 import { pickArgs } from './debug/pick-args';
 import { ProblemDialog } from './debug/problem-dialog';
@@ -40,6 +41,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const reasons = new BreakpointReasons();
   const view = rayView(clusters, adapters, problems, versions, stoppedLines, context.extensionUri);
   const walkthrough = new Walkthrough(context);
+  const terminal = new DebugTerminal(problems, currentFolder);
   const { Initial, Dynamic } = vscode.DebugConfigurationProviderTriggerKind;
 
   context.subscriptions.push(
@@ -50,8 +52,11 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.debug.registerDebugAdapterTrackerFactory('raydap', new SessionTrackerFactory(problems, versions)),
     vscode.debug.registerDebugAdapterTrackerFactory('raydap', stoppedLines),
     vscode.debug.registerDebugAdapterTrackerFactory('raydap', reasons),
+    vscode.debug.registerDebugAdapterTrackerFactory('raydap', terminal),
+    vscode.window.registerTerminalProfileProvider('raydap.debugTerminal', terminal),
     stoppedLines,
     reasons,
+    terminal,
     languageServer,
     ...registerCommands(
       showingErrors({
@@ -59,6 +64,7 @@ export function activate(context: vscode.ExtensionContext): void {
         debugFile: () => start(DEBUG_FILE),
         submitFile: () => start(SUBMIT_FILE),
         chooseInterpreter: () => chooseInterpreter(currentFolder()),
+        debugTerminal: () => terminal.open(),
         pickArgs: () => pickArgs(context.workspaceState),
         forgetToken: () => forgetToken(tokens),
         showLog: () => problems.showLog(),

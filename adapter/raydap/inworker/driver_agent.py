@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from .actor_threads import trace_actor_threads
-from .agent import CALL_TIMEOUT_S, VERSION, start, start_without_socket
+from .agent import CALL_TIMEOUT_S, CONFIGURED_TIMEOUT_S, VERSION, Agent, start, start_without_socket
 from .agent_children import configure
 from .agent_lines import write_line
 from .private_sockets import peer_is_trusted
@@ -56,6 +56,32 @@ def join_session() -> None:
     if worker.mode != ray.SCRIPT_MODE:
         return  # A client of `ray://` has no session on this machine.
     start_beside_ray("DRIVER", "")
+
+
+def joined_cluster() -> str:
+    """Return the URL of the dashboard of the cluster that this driver has joined, or its GCS as `host:port`.
+
+    Return "" in a client of `ray://`, which has no session on this machine.
+    """
+    import ray
+
+    worker: Any = ray._private.worker.global_worker
+    if worker.mode != ray.SCRIPT_MODE:
+        return ""
+    dashboard = worker.node.webui_url
+    return f"http://{dashboard}" if dashboard else str(worker.gcs_client.address)
+
+
+def call_again(agent: Agent | None) -> None:
+    """Call the raydaps of the cluster, because one has begun to debug it since this driver joined.
+
+    Return when the breakpoints are set. That raydap may have found this driver already.
+    """
+    session = None if agent is None else agent.session
+    if session is not None:
+        session.configured.wait(CONFIGURED_TIMEOUT_S)
+    elif agent is not None:
+        call_raydaps(agent.call, agent.folder)
 
 
 def start_in_worker(raydap: str, settings: dict[str, Any]) -> None:
@@ -110,8 +136,7 @@ def report_cluster(raydap: str) -> None:
         return
     paths = [raydap] if raydap else raydaps_in(os.path.join(worker.node.get_session_dir_path(), "sockets"))
     line = {"raydap": VERSION, "pid": os.getpid(), "calls": os.path.basename(raydap), "nodes": nodes}
-    dashboard = worker.node.webui_url
-    line["cluster"] = f"http://{dashboard}" if dashboard else worker.gcs_client.address
+    line["cluster"] = joined_cluster()
     begun = time.monotonic()
     reported = [connection for path in paths if (connection := _send_report(path, line)) is not None]
     waiting = [connection for connection in reported if nodes > 1 and _read_byte(connection, begun + TAKEN_TIMEOUT_S)]

@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from .bundle import AGENT, REST, child_settings, load, read_text
+from .terminal_session import open_session
 
 VARIABLE = "RAY_RUNTIME_ENV_HOOK"
 
@@ -48,13 +49,15 @@ CLUSTER_HOOK = "site.execsitecustomize"
 class DriverSetup:
     """A finder that wraps `ray.init`, so that the workers of this driver have agents."""
 
-    def __init__(self, raydap: str, folder: str, children: bool = True) -> None:
+    def __init__(self, raydap: str, folder: str, children: bool = True, terminal: str = "") -> None:
         self.raydap = raydap
         """The path that the workers' agents call, "" for the raydaps that they find."""
         self.children = children
         """Whether subprocesses have agents, too."""
         self.folder = folder
         """The folder of the sources for the workers."""
+        self.terminal = terminal
+        """The socket of a Ray Debug Terminal (terminal_session.py); "" if the program does not run in one."""
         self.called = False
         """Whether Ray has called raydap's hook. It may not need to at a second `ray.init`."""
 
@@ -111,7 +114,7 @@ class DriverSetup:
                     "raydap cannot debug the workers of this program, because this version of Ray does not use "
                     f"{VARIABLE}.\n"
                 )
-            _report_to_agent(self.raydap)
+            _report_to_agent(self.raydap, self.terminal)
             return context
 
         ray.init = init
@@ -150,11 +153,11 @@ class DriverSetup:
         return {**_with_post_mortem(runtime_env), SETUP_HOOK: set_up}
 
 
-def _report_to_agent(raydap: str) -> None:
+def _report_to_agent(raydap: str, terminal: str) -> None:
     """Let the driver's agent join Ray's session, and report the cluster.
 
-    The agent began before Ray was imported, so it has to override Ray's breakpoint() now. `raydap` is as in
-    DriverSetup.
+    The agent began before Ray was imported, so it has to override Ray's breakpoint() now. `raydap` and `terminal` are
+    as in DriverSetup.
     """
     agent: Any = sys.modules.get("_raydap_agent.agent")
     if agent is not None:
@@ -164,7 +167,11 @@ def _report_to_agent(raydap: str) -> None:
             agent.load()
             driver_agent: Any = sys.modules["_raydap_agent.driver_agent"]
             driver_agent.join_session()
+            if terminal and agent.current_debugger() is None:
+                open_session(terminal, driver_agent.joined_cluster())
             driver_agent.report_cluster(raydap)
+            if terminal:
+                driver_agent.call_again(agent.AGENT)
         except Exception as error:
             sys.stderr.write(f"raydap cannot debug this driver: {error!r}\n")
 

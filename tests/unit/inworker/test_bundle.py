@@ -27,7 +27,7 @@ def test_each_module_is_run_after_those_that_it_imports() -> None:
     assert len(run) == len(set(run))
     assert {"agent", "light_start"} <= set(found.idle)
     assert {"driver_agent", "pydevd_lifetime", "start_files", "thread_waits"} <= set(found.rest)
-    assert found.driver == ["bundle", "driver_setup"]
+    assert found.driver == ["bundle", "terminal_session", "driver_setup"]
 
 
 def test_a_module_that_an_idle_agent_needs_later_is_not_run_at_once(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ export function isFailedStart(message: unknown): message is Failure {
 
 /** Return whether this is the successful answer to a request of this name. */
 export function isResponseTo(
-  command: keyof Requests | 'initialize' | 'stackTrace',
+  command: keyof Requests | 'initialize' | 'stackTrace' | 'configurationDone',
   message: unknown,
 ): message is Response {
   const response = message as Partial<Response>;

@@ -87,6 +87,10 @@ export class FileDecoration {
   constructor(readonly badge?: string) {}
 }
 
+export class TerminalProfile {
+  constructor(readonly options: object) {}
+}
+
 class MarkdownString {
   constructor(public value = '') {}
 
@@ -227,11 +231,14 @@ export const window = {
   onDidChangeWindowState: events.windowState.event,
   createWebviewPanel,
   terminals: [] as object[],
-  createTerminal: (name: string): object => ({
-    name,
-    show: () => undefined,
-    sendText: (text: string, isRun = true) => seen.push(`${isRun ? 'run' : 'type'} in ${name}: ${text}`),
-  }),
+  createTerminal: (options: string | { name: string }): object => {
+    const name = typeof options === 'string' ? options : options.name;
+    return {
+      name,
+      show: () => seen.push(`terminal: ${name}`),
+      sendText: (text: string, isRun = true) => seen.push(`${isRun ? 'run' : 'type'} in ${name}: ${text}`),
+    };
+  },
   showTextDocument: (uri: Uri) => Promise.resolve(seen.push(`document: ${uri.toString()}`)),
 };
 
@@ -265,6 +272,7 @@ export const debug = {
     seen.push(`start: ${configuration.name}${isRun ? ' without debugging' : ''}`);
     return Promise.resolve(true);
   },
+  stopDebugging: ({ name }: { name: string }): Promise<void> => Promise.resolve(void seen.push(`stop: ${name}`)),
 };
 
 export const commands = {

@@ -4,12 +4,13 @@ The Pythons that the program starts (python_commands.py) may be older than the v
 
 A program that raydap launches calls that raydap at once. A program of `raydap run --wait` waits until a raydap debugs
 it. Any other program begins at once, and its agent starts when `ray.init` has joined a cluster, because the cluster is
-not known earlier.
+not known earlier. A program in a Ray Debug Terminal then waits for its session (terminal_session.py).
 
 Python imports a module of this name when it begins, from a folder that raydap adds to PYTHONPATH
 (runtime/prepared_environment.py). So the program's command line, `__main__` and tracebacks are the same as without
-raydap. raydap's additions to the environment are removed at once, so that no other process inherits them. Then a
-sitecustomize of the user's own is imported.
+raydap. raydap's additions to the environment are removed at once, so that no other process inherits them. In a Ray
+Debug Terminal they are removed when the program imports `ray`: until then it may start the user's program, as
+`poetry run` does. Then a sitecustomize of the user's own is imported.
 
 This file imports only modules that Python has imported already, except where it cannot avoid it (light_start.py): it
 runs in each of the many Pythons that a program starts.
@@ -31,13 +32,12 @@ def start_agent() -> None:
     folder = os.path.dirname(os.path.abspath(__file__))
     settings = from_json(os.environ.pop("RAYDAP_AGENT", "{}"))
     sys.path[:] = [each for each in sys.path if os.path.abspath(each) != folder]
-    given = os.environ.pop("PYTHONPATH", "").split(os.pathsep)
-    left = [each for each in given if os.path.abspath(each) != folder]
-    own_path = settings.get("pythonpath", os.pathsep.join(left) if left else None)
-    if own_path is not None:
-        os.environ["PYTHONPATH"] = own_path
+    is_off = os.environ.get("RAYDAP") == "off"
+    terminal = "" if settings or is_off else os.environ.get("RAYDAP_TERMINAL", "")
+    if not terminal:
+        restore_environment(folder, settings)
     # A program may start a Python that is older than raydap supports.
-    if os.environ.get("RAYDAP") == "off" or sys.version_info < (3, 10):
+    if is_off or sys.version_info < (3, 10):
         return
     # `site` imports this file while `site` itself is being imported. pydevd, in a thread of the agent, imports `site`,
     # too: it would wait for the end of the first import, which waits for pydevd.
@@ -51,7 +51,7 @@ def start_agent() -> None:
     children = settings.get("children", True)
     own.agent_children.configure({"CHILDREN": children, "AT_START": folder})
     own.light_start.run_rest = rest
-    setup = RayFinder(driver, settings.get("raydap", ""), sources, children)
+    setup = RayFinder(driver, settings.get("raydap", ""), sources, children, terminal)
     sys.meta_path.insert(0, setup)
     identity = settings.get("identity") or {"worker_type": "DRIVER", "node_ip": os.uname().nodename}
     if settings.get("wait"):
@@ -62,6 +62,16 @@ def start_agent() -> None:
     debugger = agent.current_debugger()
     if debugger is not None:
         own.first_frame.trace_program(debugger)
+
+
+def restore_environment(folder: str, settings: "dict[str, Any]") -> None:
+    """Remove raydap's variables, and this folder from PYTHONPATH."""
+    os.environ.pop("RAYDAP_TERMINAL", None)
+    given = os.environ.pop("PYTHONPATH", "").split(os.pathsep)
+    left = [each for each in given if os.path.abspath(each) != folder]
+    own_path = settings.get("pythonpath", os.pathsep.join(left) if left else None)
+    if own_path is not None:
+        os.environ["PYTHONPATH"] = own_path
 
 
 def from_json(text: str) -> "dict[str, Any]":
@@ -128,9 +138,11 @@ def start_code(sources: str) -> "tuple[CodeType, bytes, bytes, bytes]":
 class RayFinder:
     """A finder that prepares the driver's part when the program imports `ray` (driver_setup.py)."""
 
-    def __init__(self, load: "Callable[[], Any]", raydap: str, sources: str, children: bool) -> None:
+    def __init__(self, load: "Callable[[], Any]", raydap: str, sources: str, children: bool, terminal: str) -> None:
         self.load = load
         """Installs the driver's part."""
+        self.terminal = terminal
+        """As in DriverSetup."""
         self.raydap = raydap
         """As in DriverSetup. If the program waits for a raydap, start_agent sets it."""
         self.sources = sources
@@ -144,8 +156,10 @@ class RayFinder:
             return None
         finders: list[Any] = sys.meta_path
         finders.remove(self)
+        if self.terminal:
+            restore_environment(os.path.join(self.sources, "at_start"), {})
         try:
-            setup = self.load().driver_setup.DriverSetup(self.raydap, self.sources, self.children)
+            setup = self.load().driver_setup.DriverSetup(self.raydap, self.sources, self.children, self.terminal)
             finders.insert(0, setup)
             return setup.find_spec(name)
         except Exception as error:
