@@ -16,6 +16,7 @@ import { ProblemDialog } from './debug/problem-dialog';
 import { chooseInterpreter } from './debug/selected-interpreter';
 import { SessionTrackerFactory } from './debug/session-tracker';
 import { StoppedLinesTracker } from './debug/stopped-lines-tracker';
+import { TestConfigurations } from './debug/test-configurations';
 import { LanguageServer } from './language/language-server';
 import { ATTACH, DEBUG_FILE, SUBMIT_FILE, type Configuration } from './model/configuration';
 import { SavedClusters } from './model/saved-clusters';
@@ -48,6 +49,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.debug.registerDebugConfigurationProvider('raydap', configurations, Initial),
     // VS Code resolves a configuration with every provider of its type, so only one of the two may resolve.
     vscode.debug.registerDebugConfigurationProvider('raydap', withoutResolving(configurations), Dynamic),
+    vscode.debug.registerDebugConfigurationProvider('debugpy', new TestConfigurations()),
     vscode.debug.registerDebugAdapterDescriptorFactory('raydap', adapters),
     vscode.debug.registerDebugAdapterTrackerFactory('raydap', new SessionTrackerFactory(problems, versions)),
     vscode.debug.registerDebugAdapterTrackerFactory('raydap', stoppedLines),

@@ -19,6 +19,7 @@ import { problemOfInterpreter } from '../text/problems';
 import { showingError } from './error-message';
 import type { ProblemDialog } from './problem-dialog';
 import { findSelectedInterpreter } from './selected-interpreter';
+import { COMMON } from './test-configurations';
 import { askHubToken } from './token-prompt';
 
 /** The configuration key that holds the path of the checked interpreter. AdapterFactory reads it. */
@@ -113,9 +114,8 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
   }
 }
 
-/** The extension that runs a program without debugging, and the arguments that it has in common with raydap. */
+/** The extension that runs a program without debugging. */
 const PYTHON_DEBUGGER = 'ms-python.debugpy';
-const COMMON = ['program', 'module', 'args', 'cwd', 'env', 'envFile', 'python', 'pythonArgs', 'console'];
 
 /**
  * Let the Python debugger run a program without debugging, which VS Code requests for Ctrl+F5. Without that extension,
