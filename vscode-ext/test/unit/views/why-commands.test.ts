@@ -151,7 +151,7 @@ test('a fix is prepared, and only the user applies it', async () => {
   const { run } = await views();
   const row = { fix: 'kill 7\nrm -r /', fixPlace: 'terminal' };
   await run('applyFix', row);
-  assert.deepEqual(seen, ['type in raydap doctor: kill 7 rm -r /']);
+  assert.deepEqual(seen, ['terminal: raydap doctor', 'type in raydap doctor: kill 7 rm -r /']);
   await run('applyFix', { fix: '"reach": "any"', fixPlace: 'configuration' });
   assert.equal(seen[1], 'clipboard: "reach": "any"');
   assert.deepEqual(executed, ['workbench.action.debug.configure']);
