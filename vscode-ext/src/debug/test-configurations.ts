@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode';
 
-/** The keys that the Python Debugger and raydap have in common, besides `name`, `request` and VS Code's own. */
+/** The keys that the Python Debugger and raydap have in common, apart from `name`, `request` and VS Code's own. */
 export const COMMON = ['program', 'module', 'args', 'cwd', 'env', 'envFile', 'python', 'pythonArgs', 'console'];
 
 /** Further keys of a test session that raydap supports. */
