@@ -63,6 +63,7 @@ ALWAYS += [
     "set_suspend",
     "_internal_get_file_type",
     "apply_files_filter",
+    "exclude_exception_by_filter",
     "get_file_type",
     "in_project_scope",
 ]

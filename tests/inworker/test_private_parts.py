@@ -47,8 +47,8 @@ PARTS = {
     ),
     "its sleep": Part(
         "has(pydevd.time, 'sleep')",
-        "agent_session.Session._start, pydevd_lifetime.WithoutSleep",
-        "A process reports that raydap cannot start debugpy, and continues. Leave out WithoutSleep.",
+        "agent_session.Session._start, pydevd_lifetime.without_sleep",
+        "A process reports that raydap cannot start debugpy, and continues. Leave out without_sleep.",
     ),
     "settrace": Part(
         "takes(pydevd.settrace, 'host', 'port', 'suspend', 'wait_for_ready_to_run', 'block_until_connected', "

@@ -1,10 +1,12 @@
-"""The functions of Python that raydap replaces in a process are those of the table in docs/security.md."""
+"""The functions that raydap replaces in a process are those of its table, and they behave like the originals."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
+from raydap.inworker.replaced_functions import ROWS
 from support.program_runs import run
 from support.replaced_functions import SCAN, documented
 
@@ -16,14 +18,22 @@ import asyncio, concurrent.futures, json, logging, multiprocessing, os, pty, soc
 print(json.dumps(replaced()))
 """
 
+CONFORMANCE = Path(__file__).with_name("replacements_program.py")
+
+NOT_OURS = ("_thread:", "threading:", "builtins:execfile", "builtins:runfile", "pydevd:")
+"""The functions that debugpy replaces, or raydap for one call only. The program replaces them itself."""
+
+ABSENT = ("_pydevd_sys_monitoring.", "subprocess:_fork_exec")
+"""The functions that exist only in some versions of Python or debugpy."""
+
 
 @pytest.mark.parametrize(
     ("mode", "where"),
     [
         ("", []),
-        ("idle", ["a process with an agent"]),
-        ("left", ["a process with an agent"]),
-        ("attached", ["a process with an agent", "during a session"]),
+        ("idle", ["with an agent"]),
+        ("left", ["with an agent"]),
+        ("attached", ["with an agent", "agent's session"]),
     ],
     ids=["without", "idle", "left", "attached"],
 )
@@ -36,3 +46,27 @@ def test_they_are_documented(mode: str, where: list[str], tmp_path: Path) -> Non
     # Some of them exist only in some versions of Python.
     assert found <= documented(*where)
     assert bool(found) == bool(where)
+
+
+@pytest.fixture(scope="module")
+def conformance() -> dict[str, list[str]]:
+    """Return what the program has found about each function, the kind of the function first."""
+    outcome = run(CONFORMANCE, "attached")
+    assert outcome.exit_code == 0, outcome.errors
+    found: dict[str, list[str]] = json.loads(outcome.output)
+    return found
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row[0].partition(" ")[0] for row in ROWS])
+def test_they_behave_like_the_originals(row: list[str], conformance: dict[str, list[str]]) -> None:
+    """The test compares signature, keyword arguments, environment and pickling of each function.
+
+    It also checks that each is restored after two sessions, from within a call, and in a traced thread, and that it is
+    not restored if gevent or a tracer has replaced it since.
+    """
+    for path in row[0].split():
+        kind, *wrong = conformance[path]
+        assert wrong == [], path
+        is_other = path.startswith(NOT_OURS) or (sys.version_info >= (3, 12) and "FunctionActorManager" in path)
+        assert kind in ("absent", "raydap's" if not is_other else "not raydap's"), path
+        assert kind != "absent" or path.startswith((*ABSENT, *NOT_OURS)), path

@@ -277,16 +277,16 @@ print("replaced: " + json.dumps([replaced(), ray.get(work.remote())]))
 
 
 def test_the_functions_that_are_replaced_are_documented(cluster: Cluster, children: ExitStack, tmp_path: Path) -> None:
-    """The table is in docs/security.md. tests/inworker/test_replaced_functions.py checks it without Ray."""
+    """tests/inworker/test_replaced_functions.py checks the table without Ray."""
     (tmp_path / "replaced.py").write_text(REPLACED)
     command = [sys.executable, "-m", "raydap", "run", "replaced.py"]
     environment = {"RAY_ADDRESS": cluster.address}
     child = children.enter_context(Child(command, tmp_path / "replaced.log", environment, tmp_path))
     assert child.wait() == 0, child.output
     driver, worker = json.loads(child.output.partition("replaced: ")[2].partition("\n")[0])
-    everywhere = documented("a process with an agent", "a process of Ray")
-    assert set(driver) <= everywhere | documented("a driver")
-    own = documented("a worker of a launched program", "a worker before Python 3.12")
+    everywhere = documented("with an agent", "Ray")
+    assert set(driver) <= everywhere | documented("driver")
+    own = documented("launched worker", "old Python")
     assert set(worker) <= everywhere | own
     assert "ray.init" in driver
     assert "os.fork" in worker

@@ -1,7 +1,6 @@
-"""The functions that raydap and debugpy have replaced in a process, and the table of them in docs/security.md."""
+"""The functions that raydap and debugpy have replaced in a process, and those of raydap's table."""
 
-import re
-from pathlib import Path
+from raydap.inworker.replaced_functions import ROWS
 
 SCAN = '''\
 def replaced():
@@ -29,13 +28,8 @@ def replaced():
 '''
 """The source of a function that finds them in its own process."""
 
-_DOCS = Path(__file__).parents[2] / "docs" / "security.md"
-
 
 def documented(*where: str) -> set[str]:
     """Return the functions of the rows whose second column is one of these texts."""
-    _, _, rest = _DOCS.read_text("utf-8").partition('<a id="replaced"></a>')
-    rows = [line.split("|") for line in rest.partition("\n### ")[2].partition("\n### ")[0].splitlines() if "|" in line]
-    names = [(row[2].strip(), re.findall("`([^`]+)`", row[1])) for row in rows[2:]]
-    assert set(where) <= {place for place, _ in names}
-    return {name for place, functions in names for name in functions if place in where}
+    assert set(where) <= {row[1] for row in ROWS}
+    return {path.replace(":", ".") for row in ROWS if row[1] in where for path in row[0].split()}

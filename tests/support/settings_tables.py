@@ -1,10 +1,11 @@
-"""The tables of the manual that come from `raydap.analysis.ray_settings`; run it to write them into their pages."""
+"""The tables of the manual that come from code; run it to write them into their pages."""
 
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from raydap.analysis.ray_settings import DEFAULTS, TIME_LIMITS, VALUES, TimeLimit
+from raydap.inworker.replaced_functions import ROWS
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,12 +28,21 @@ def _values() -> str:
     return _table(("variable", "values", "default"), *rows)
 
 
+def _replaced() -> str:
+    rows = [
+        (", ".join(f"`{path.replace(':', '.')}`" for path in paths.split()), where, why, until, " ".join(stays))
+        for paths, where, until, why, *stays in ROWS
+    ]
+    return _table(("functions", "where", "because", "until", "why not earlier"), *rows)
+
+
 TABLES = {
     "docs/usage/doctor.md": _limits(TIME_LIMITS),
     "adapter/raydap/lsp/pages/timeout-while-stopped.md": _limits(
         [each for each in TIME_LIMITS if each.function or each.setting.startswith("DeploymentResponse")]
     ),
     "adapter/raydap/lsp/pages/ray-debug-value.md": _values(),
+    "docs/design/replaced-functions.md": _replaced(),
 }
 """The table of each page."""
 

@@ -9,14 +9,17 @@ thread while raydap debugs the worker.
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
+
+from .replaced_functions import install, is_installed
 
 
 def trace_actor_threads() -> None:
     """Enable tracing in each call of an actor's method while raydap debugs this process.
 
-    Do nothing if this process is no Ray worker, or if the override is already in place. The override is never undone.
-    While raydap does not debug the process, it only ends tracing that an earlier session has left enabled.
+    Do nothing if this process is no Ray worker, or if the override is already in place. While raydap does not debug the
+    process, the override only ends tracing that an earlier session has left enabled.
 
     Source: ray/_private/function_manager.py, which makes an executor of each method when the actor's class is loaded.
     """
@@ -25,36 +28,39 @@ def trace_actor_threads() -> None:
         return
     manager: Any = function_manager.FunctionActorManager
     original: Any = manager._make_actor_method_executor
-    if hasattr(original, "is_raydaps"):
+    if is_installed(original):
         return
     traced: set[int] = set()
 
     def traced_executor(execute: Any) -> Any:
         def actor_method_executor(*args: Any, **kwargs: Any) -> Any:
-            current = raydaps_debugger()
-            if current is not None:
-                traced.add(threading.get_ident())
-                # pydevd traces only threads that `threading` lists. This call lists the current one.
-                threading.current_thread()
-                current.enable_tracing()
-            elif threading.get_ident() in traced:
-                # The thread was idle when the debugger detached, so it is still traced.
-                traced.discard(threading.get_ident())
-                # Keep a trace function of the program.
-                if type(sys.gettrace()).__module__.startswith("_pydevd"):
-                    sys.settrace(None)
+            with suppress(Exception):
+                trace_thread(traced)
             return execute(*args, **kwargs)
 
         # Ray reads the attribute `method`, to distinguish coroutines from other methods.
         vars(actor_method_executor).update(vars(execute))
         return actor_method_executor
 
-    def _make_actor_method_executor(*args: Any, **kwargs: Any) -> Any:
-        return traced_executor(original(*args, **kwargs))
-
-    vars(_make_actor_method_executor)["is_raydaps"] = True
-    manager._make_actor_method_executor = _make_actor_method_executor
+    path = "ray._private.function_manager:FunctionActorManager._make_actor_method_executor"
+    install(path, lambda *args, **kwargs: traced_executor(original(*args, **kwargs)))
     replace_executors(traced_executor)
+
+
+def trace_thread(traced: set[int]) -> None:
+    """Begin or end the tracing of this thread. `traced` are the idents of the threads whose tracing has begun."""
+    current = raydaps_debugger()
+    if current is not None:
+        traced.add(threading.get_ident())
+        # pydevd traces only threads that `threading` lists. This call lists the current one.
+        threading.current_thread()
+        current.enable_tracing()
+    elif threading.get_ident() in traced:
+        # The thread was idle when the debugger detached, so it is still traced.
+        traced.discard(threading.get_ident())
+        # Keep a trace function of the program.
+        if type(sys.gettrace()).__module__.startswith("_pydevd"):
+            sys.settrace(None)
 
 
 def raydaps_debugger() -> Any:

@@ -30,22 +30,19 @@ import time
 from _thread import RLock, allocate_lock
 
 from .agent_children import follow_children
-from .agent_lines import (
-    hangs_up,
-    read_line,
-    wait_unless_stopped,
-    write_line,
-)
+from .agent_lines import hangs_up, read_line, wait_unless_stopped, write_line
 from .agent_socket import AgentSocket
-from .breakpoint_hooks import BreakpointHooks, global_debugger
+from .breakpoint_hooks import global_debugger
 from .leftover_sockets import remove_some
 from .light_start import CHANGE_TIMEOUT_S, begin_in_child, is_loaded, load_rest, start_thread
 from .private_sockets import listen_privately, peer_is_trusted, peer_pid
 from .raydap_calls import call_raydaps
+from .replaced_functions import DETACH, restore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import threading
+    from collections.abc import Callable
     from typing import Any
 
     from .agent_session import AgentSession
@@ -83,6 +80,8 @@ class Agent:
         """The path of the raydap that child processes call, "" if there is none."""
         self.forked = False
         """Whether this process is a forked child."""
+        self.after_session: Callable[[], None] = lambda: None
+        """Called when a session has ended and its functions are restored; Forks sets it."""
         self._reset(identity)
 
     def _reset(self, identity: dict[str, Any]) -> None:
@@ -142,8 +141,8 @@ class Agent:
         session, identity = self.session, self.identity_of_child()
         for each in self._sockets:
             each.drop()
-        if session is not None and session.hooks is not None:
-            session.hooks.restore()
+        if session is not None:
+            restore(None, DETACH)
         self.forked = True
         begin_in_child()
         self._reset(identity)
@@ -298,14 +297,14 @@ class Agent:
         try:
             with self.changing:
                 show_threads()
-                session.hooks = hooks = BreakpointHooks(current_debugger)
-                problem = session.start(hooks)
+                problem = session.start(current_debugger)
             if problem:
                 write_line(connection, {"error": problem})
             else:
-                session.run(hooks, self.changing)
+                session.run(self.changing)
         finally:
             hide_threads()
+            self.after_session()
             self.session = None
             session.left.set()
 

@@ -21,6 +21,7 @@ from .breakpoint_hooks import global_debugger, override_rays_breakpoint, report_
 from .fork_warnings import add_filter, remove_filter, warn_of_fork
 from .light_start import CHANGE_TIMEOUT_S
 from .python_commands import PythonCommands, replace_in_os
+from .replaced_functions import install
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,8 +66,8 @@ class Forks:
             if session is not None and "pydevd" in sys.modules:
                 forget_debugger(session.started)
             if not has_debugger():
-                override_rays_breakpoint(self._debugger, self._call_at_rays_breakpoint)
                 self._replace_breakpoint()
+                self.agent.after_session = self._replace_breakpoint
         except Exception as error:
             self.wanted = False
             report(error)
@@ -92,11 +93,12 @@ class Forks:
                 return False
 
     def _replace_breakpoint(self) -> None:
-        """Let breakpoint() stop in a forked child of a launched driver, as it does in the driver.
+        """Let breakpoint() stop in a forked child of a launched driver, as in the driver, and Ray's in any child.
 
-        It keeps its original effect if no raydap attaches, and if the program has a hook of its own, as Ray's workers
-        do.
+        Python's keeps its original effect if no raydap attaches, and if the program has a hook of its own, as in Ray's
+        workers.
         """
+        override_rays_breakpoint(self._debugger, self._call_at_rays_breakpoint)
         original = sys.breakpointhook
         if not self.agent.raydap or original is not sys.__breakpointhook__ or "PYTHONBREAKPOINT" in os.environ:
             return
@@ -106,7 +108,7 @@ class Forks:
                 return original(*args, **kwargs)
             return stop_at(self._debugger, sys._getframe(1))
 
-        sys.breakpointhook = stop_here
+        install("sys:breakpointhook", stop_here)
 
     def _begin(self) -> None:
         """Begin this child's agent. If the parent has debugpy's adapter, pydevd connects the child to that instead."""
@@ -168,16 +170,16 @@ def forget_debugger(debugger: Any) -> None:
 
     Source: pydevd.py, settrace_forked, which does part of this and then connects to the parent's adapter.
     """
-    from .pydevd_lifetime import list_threads_as_before, put_tracers_back
+    from .pydevd_lifetime import put_tracers_back, restore_all
 
     put_tracers_back(debugger)
-    list_threads_as_before()
     from _pydev_bundle import pydev_monkey
     from _pydevd_bundle import pydevd_constants
     from _pydevd_frame_eval import pydevd_frame_eval_main
 
     pydev_monkey._on_forked_process(setup_tracing=False)
     pydev_monkey.undo_patch_thread_modules()
+    restore_all(debugger)
     if pydevd_frame_eval_main.clear_thread_local_info is not None:
         pydevd_frame_eval_main.clear_thread_local_info()
     if getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):

@@ -1,12 +1,14 @@
 """A session of raydap in a process with an agent, from its first request to `disconnect`; runs in that process."""
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from .agent_lines import write_line
 from .agent_socket import AgentSocket
-from .breakpoint_hooks import BreakpointHooks, global_debugger
-from .pydevd_lifetime import WithoutSleep, import_debugpy, prepare, stop, unknown_debugpy
+from .breakpoint_hooks import global_debugger, replace_breakpoints
+from .pydevd_lifetime import import_debugpy, prepare, stop, unknown_debugpy, without_sleep
+from .replaced_functions import DETACH, install, put_back, restore
 
 FILE = "<raydap agent>"
 """The file name under which an agent's sources are compiled. pydevd neither traces nor shows code from there."""
@@ -26,8 +28,6 @@ class AgentSession:
         """Set when the breakpoints are set."""
         self.left = threading.Event()
         """Set when the session has ended."""
-        self.hooks: BreakpointHooks | None = None
-        """The hooks of breakpoint(), None until pydevd is started."""
         self.started: Any = None
         """pydevd's debugger object, None until pydevd has connected."""
         self.has_ended = False
@@ -44,8 +44,10 @@ class AgentSession:
         is_active = started is not None and not self.has_ended and started._on_configuration_done_event.is_set()
         return started if is_active else None
 
-    def start(self, hooks: "BreakpointHooks") -> str:
+    def start(self, debugger: Callable[[], Any]) -> str:
         """Start pydevd on the connection; return "" or the reason why it cannot start.
+
+        `debugger` returns pydevd's debugger object while raydap debugs this process, else None.
 
         pydevd's start sends one line before DAP (`_start`). If an error follows that line, raise the error. After an
         error, nothing of pydevd is active.
@@ -53,9 +55,9 @@ class AgentSession:
         try:
             import_debugpy()
             self._start()
-            hooks.replace()
+            replace_breakpoints(debugger)
         except BaseException as error:  # Not only Exception: pydevd ends a process in which it fails.
-            hooks.restore()
+            restore(None, DETACH)
             left = self.started or global_debugger()
             if left is not None:
                 stop(left)
@@ -64,7 +66,7 @@ class AgentSession:
             return str(error) if isinstance(error, (ImportError, RuntimeError)) else unknown_debugpy(error)
         return ""
 
-    def run(self, hooks: "BreakpointHooks", changing: Any) -> None:
+    def run(self, changing: Any) -> None:
         """Run until raydap disconnects or ends, then stop pydevd. `changing` is Agent.changing."""
         debugger = self.started
         try:
@@ -76,7 +78,7 @@ class AgentSession:
         finally:
             with changing:
                 self.has_ended = True
-                hooks.restore()
+                restore(None, DETACH)
                 stop(debugger)
 
     def _start(self) -> None:
@@ -95,8 +97,10 @@ class AgentSession:
             self.connection.settimeout(None)
             return self.connection
 
-        original, time = pydevd.start_client, pydevd.time
-        pydevd.start_client, pydevd.time = start_client, WithoutSleep(time)
+        if not hasattr(pydevd, "start_client"):
+            raise AttributeError("pydevd.start_client")
+        install("pydevd:start_client", start_client)
+        install("pydevd:time", without_sleep())
         # Otherwise pydevd would use the host and port of an earlier session.
         pydevd.SetupHolder.setup = None
         try:
@@ -113,4 +117,5 @@ class AgentSession:
                     notify_stdin=False,
                 )
         finally:
-            pydevd.start_client, pydevd.time = original, time
+            put_back("pydevd:start_client")
+            put_back("pydevd:time")

@@ -20,6 +20,7 @@ from _queue import SimpleQueue
 from typing import Any
 
 from .light_start import AGENT_THREADS, THREAD_HOOKS, allocate_lock, blocked_signals, get_ident
+from .replaced_functions import install
 
 
 class AgentThread(threading.Thread):
@@ -81,21 +82,15 @@ class Signal:
         return is_set
 
 
-class UncountedThreads:
-    """The module `threading` as pydevd's class of threads uses it: pydevd's threads get a name at once.
+class NamedThread:
+    """A stand-in for threading.Thread, of which pydevd's class of threads calls `__init__`: they get a name at once.
 
     Otherwise Python would count them in the default names of the program's threads, such as `Thread-1`.
     """
 
-    class Thread:
-        """A stand-in for threading.Thread, of which pydevd calls `__init__`."""
-
-        @staticmethod
-        def __init__(thread: threading.Thread) -> None:
-            threading.Thread.__init__(thread, name="pydevd")
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(threading, name)
+    @staticmethod
+    def __init__(thread: threading.Thread) -> None:
+        threading.Thread.__init__(thread, name="pydevd")
 
 
 def forget_dummy_threads(debugger: Any) -> None:
@@ -114,7 +109,7 @@ def forget_dummy_threads(debugger: Any) -> None:
         if isinstance(thread, threading._DummyThread) and get_thread_id(thread) == thread_id:
             del _active()[threading.get_ident()]
 
-    debugger.notify_thread_not_alive = notify_thread_not_alive
+    install("debugger:notify_thread_not_alive", notify_thread_not_alive, debugger)
 
 
 def start_unnoticed(thread: Any) -> None:
@@ -142,10 +137,11 @@ def start_unnoticed(thread: Any) -> None:
         block_signals(),
         thread.run,
     )
-    thread.run = functools.partial(collections.deque, map(operator.methodcaller("__call__"), steps), 0)
+    run: Any = functools.partial(collections.deque, map(operator.methodcaller("__call__"), steps), 0)
+    install("thread:run", run, thread)
     # Thread._delete gets the thread's id from `threading`. gevent replaces that function, and Python would print a
     # KeyError at the end of the program.
-    thread._delete = lambda: _active().pop(get_ident(), None)
+    install("thread:_delete", lambda: _active().pop(get_ident(), None), thread)
     threading.Thread.start(thread)
 
 

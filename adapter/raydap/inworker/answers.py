@@ -11,6 +11,7 @@ import traceback
 from types import SimpleNamespace
 from typing import Any
 
+from .replaced_functions import install, original
 from .time_limits import TimeLimits
 
 
@@ -46,14 +47,8 @@ def answer_commands(debugger: Any, limits: TimeLimits, wake: bool) -> None:
         if getattr(method, "__name__", "").startswith("internal_step"):
             limits.hurry(thread_id)
 
-    debugger.post_method_as_internal_command = post_method_as_internal_command
-    debugger.cmd_factory.make_error_message = make_error_message
-
-
-def answer_commands_no_more(debugger: Any) -> None:
-    """Undo `answer_commands`."""
-    vars(debugger).pop("post_method_as_internal_command", None)
-    vars(debugger.cmd_factory).pop("make_error_message", None)
+    install("debugger:post_method_as_internal_command", post_method_as_internal_command, debugger)
+    install("debugger:cmd_factory.make_error_message", make_error_message, debugger)
 
 
 def make_error_message(seq: int, text: str) -> Any:
@@ -72,25 +67,16 @@ def make_error_message(seq: int, text: str) -> Any:
 
 def refuse_bad_requests(debugger: Any) -> None:
     """Answer a request that pydevd's reader cannot process with the error, and keep the reader alive."""
-    refuse_bad_requests_no_more(debugger)
-    reader = debugger.reader
-    process = reader.process_net_command_json
+    process = original("debugger:reader.process_net_command_json", debugger)
 
-    def process_net_command_json(debugger: Any, text: bytes, *args: Any, **kwargs: Any) -> None:
+    def process_net_command_json(py_db: Any, json_contents: bytes, *args: Any, **kwargs: Any) -> None:
         try:
-            process(debugger, text, *args, **kwargs)
+            process(py_db, json_contents, *args, **kwargs)
         except Exception as error:
-            request = json.loads(text)
-            _refuse(debugger, SimpleNamespace(seq=request["seq"], command=request["command"]), error)
+            request = json.loads(json_contents)
+            _refuse(py_db, SimpleNamespace(seq=request["seq"], command=request["command"]), error)
 
-    process_net_command_json.original = process  # type: ignore[attr-defined]
-    reader.process_net_command_json = process_net_command_json
-
-
-def refuse_bad_requests_no_more(debugger: Any) -> None:
-    """Undo `refuse_bad_requests`."""
-    process = debugger.reader.process_net_command_json
-    debugger.reader.process_net_command_json = getattr(process, "original", process)
+    install("debugger:reader.process_net_command_json", process_net_command_json, debugger)
 
 
 def _refuse(debugger: Any, request: Any, error: BaseException) -> None:

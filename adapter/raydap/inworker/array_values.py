@@ -13,6 +13,7 @@ from typing import Any
 from .array_libraries import LIBRARIES, leaving_modes, library_of, shape_of
 from .array_text import array_text
 from .jax_numbers import devices_of, is_on_cpu
+from .replaced_functions import install
 
 REPR_SIZE = 1000
 """Elements up to which the `repr` of an array contains all of them. numpy and torch use this limit by default."""
@@ -57,18 +58,8 @@ class ArrayValues:
 
     def override(self) -> None:
         """Replace pydevd's functions with the methods of this object."""
-        from _pydevd_bundle import pydevd_xml
-
-        pydevd_xml._str_from_providers = self._text
-        pydevd_xml._TYPE_RESOLVE_HANDLER._get_type = self._get_type
-
-    def restore(self) -> None:
-        """Undo `override`."""
-        from _pydevd_bundle import pydevd_xml
-
-        handler = pydevd_xml._TYPE_RESOLVE_HANDLER
-        pydevd_xml._str_from_providers = handler.str_from_providers
-        vars(handler).pop("_get_type", None)
+        install("_pydevd_bundle.pydevd_xml:_str_from_providers", self._text)
+        install("_pydevd_bundle.pydevd_xml:_TYPE_RESOLVE_HANDLER._get_type", self._get_type)
 
     def get_contents_debug_adapter_protocol(self, value: Any, fmt: Any = None) -> list[Part]:
         """Return the parts of a large array or of a range of its rows, as a resolver of pydevd does."""
@@ -78,30 +69,30 @@ class ArrayValues:
                 return list(rows(array, value.first, value.end))
             return [*attributes(value), *numbers_and_rows(value)]
 
-    def _get_type(self, value: Any, kind: Any, name: str) -> tuple[Any, str, Any]:
+    def _get_type(self, o: Any, type_object: Any, type_name: str) -> tuple[Any, str, Any]:
         """Return the class of a value, its name, and its resolver, in place of pydevd's method."""
         from _pydevd_bundle import pydevd_xml
 
-        if kind is Rows:
-            return kind, "", self
-        if self._is_large(value, kind):
-            return kind, name, self
+        if type_object is Rows:
+            return type_object, "", self
+        if self._is_large(o, type_object):
+            return type_object, type_name, self
         handler = pydevd_xml._TYPE_RESOLVE_HANDLER
-        found: tuple[Any, str, Any] = type(handler)._get_type(handler, value, kind, name)
+        found: tuple[Any, str, Any] = type(handler)._get_type(handler, o, type_object, type_name)
         return found
 
-    def _text(self, value: Any, kind: Any, name: str, context: "str | None" = None) -> Any:
+    def _text(self, o: Any, type_object: Any, type_name: str, context: "str | None" = None) -> Any:
         """Return the text of a value, or None for its `repr`, in place of pydevd's function."""
-        if kind is Rows:
-            return str(value.end - value.first) + " rows"
-        if context in _CONTEXTS and self._is_large(value, kind):
+        if type_object is Rows:
+            return str(o.end - o.first) + " rows"
+        if context in _CONTEXTS and self._is_large(o, type_object):
             try:
-                return array_text(self._summary(value, kind))
+                return array_text(self._summary(o, type_object))
             except Exception:
                 return None  # The library raises for it, as torch does for some layouts.
         from _pydevd_bundle import pydevd_xml
 
-        return pydevd_xml._TYPE_RESOLVE_HANDLER.str_from_providers(value, kind, name, context)
+        return pydevd_xml._TYPE_RESOLVE_HANDLER.str_from_providers(o, type_object, type_name, context)
 
     def _is_large(self, value: Any, kind: Any) -> bool:
         """Return whether a value is a large array. Raise nothing, because it may be any value."""

@@ -6,66 +6,32 @@ is imported. They ignore Ray, and stay when the debugger detaches, so breakpoint
 
 from __future__ import annotations
 
-import builtins
 import os
 import sys
 
-from .light_start import wraps
+from .replaced_functions import install, original
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-PLACES: tuple[tuple[Any, str], ...] = (
-    (sys, "breakpointhook"),
-    (sys, "__breakpointhook__"),
-    (builtins, "breakpoint"),
-)
-"""The modules and names through which a program calls breakpoint()."""
 
-PYDEVDS = ("debugpy", "pydevd", "_pydev", "pydev_")
-"""The beginnings of the module names of debugpy and pydevd."""
+def replace_breakpoints(debugger: Callable[[], Any]) -> None:
+    """Replace the functions through which a program calls breakpoint(), and Ray's breakpoint().
 
-
-class BreakpointHooks:
-    """The original functions behind breakpoint(), and their replacements.
-
-    This object must be made before pydevd is imported.
+    `debugger` returns pydevd's debugger object while raydap debugs this process, else None.
     """
+    made: dict[int, Any] = {}
+    for path in ("sys:breakpointhook", "sys:__breakpointhook__", "builtins:breakpoint"):
+        # Functions of Python are pickled by their names, so two names of one function must keep leading to one.
+        hook = made.setdefault(id(original(path)), lambda *_, **__: stop_at(debugger, sys._getframe(1)))
+        install(path, hook)
+    override_rays_breakpoint(debugger)
 
-    def __init__(self, debugger: Callable[[], Any]) -> None:
-        self.debugger = debugger
-        """Returns pydevd's debugger object while raydap debugs this process, else None."""
-        self.original = [getattr(module, name) for module, name in PLACES]
-        """The functions in PLACES before pydevd was imported."""
-        self._replacements = [self._replacement(original) for original in self.original]
 
-    def _replacement(self, original: Any) -> Callable[..., None]:
-        """Return the function that replaces `original` while raydap debugs this process."""
-        import functools
-
-        @functools.wraps(original, (*functools.WRAPPER_ASSIGNMENTS, "__text_signature__"))
-        def stop_here(*args: Any, **kwargs: Any) -> None:
-            stop_at(self.debugger, sys._getframe(1))
-
-        return stop_here
-
-    def replace(self) -> None:
-        """Replace the functions in PLACES, and Ray's breakpoint()."""
-        for (module, name), replacement in zip(PLACES, self._replacements, strict=True):
-            setattr(module, name, replacement)
-        override_rays_breakpoint(self.debugger)
-
-    def restore(self) -> None:
-        """Restore what `replace` has replaced, and what pydevd has replaced when it was imported.
-
-        Keep a hook that the program has set since then. Ray's override stays, too; it has no effect without a debugger.
-        """
-        for (module, name), original in zip(PLACES, self.original, strict=True):
-            current = getattr(module, name)
-            if current in self._replacements or str(getattr(current, "__module__", "")).startswith(PYDEVDS):
-                setattr(module, name, original)
+RAYS = "ray.util.debugpy:_try_import_debugpy"
+"""The function that Ray's breakpoint() and post mortem call first. It returns None if debugpy is not installed."""
 
 
 def global_debugger() -> Any:
@@ -134,22 +100,16 @@ def override_rays_breakpoint(debugger: Callable[[], Any], call: Callable[[], Non
     Source: ray/util/debugpy.py; `set_trace` calls `_try_import_debugpy` first, and returns if the result is None.
     """
     ray_debugpy: Any = sys.modules.get("ray.util.debugpy")
-    original = getattr(ray_debugpy, "_try_import_debugpy", None)
-    if original is None or (hasattr(original, "is_raydaps_agent") and call is None):
+    rays = original(RAYS)
+    if rays is None:
         return
 
-    # `wraps` copies the mark of forked_children.py, if the original has it: neither is replaced again in the next
-    # session.
-    @wraps(original)
     def _try_import_debugpy(*args: Any, **named: Any) -> Any:
         caller: Any = sys._getframe(1)
-        while caller.f_code.co_name == "_try_import_debugpy":
-            # Skip the override of forked_children.py, which was added later.
-            caller = caller.f_back
         if debugger() is None and call is not None and caller.f_code.co_name == "set_trace":
             call()
         if debugger() is None or caller.f_code.co_name != "set_trace":
-            return original(*args, **named) if call is None else None
+            return rays(*args, **named) if call is None else None
         if caller.f_locals.get("breakpoint_uuid") is not None:
             # Ray sets it only for its post mortem.
             try:
@@ -162,5 +122,4 @@ def override_rays_breakpoint(debugger: Callable[[], Any], call: Callable[[], Non
             stop_at(debugger, caller)
         return None
 
-    vars(_try_import_debugpy)["is_raydaps_agent"] = True
-    ray_debugpy._try_import_debugpy = _try_import_debugpy
+    install(RAYS, _try_import_debugpy)

@@ -1,14 +1,7 @@
 """The changes to a worker while it is debugged; runs in the worker.
 
-Methods are overridden on pydevd's debugger object, not on its class, so that removing an override undoes it. `leave`
-undoes all changes but four:
-
-- stop_for_clients_only (relisten.py) has no effect while a client is connected.
-- stop_in_forked_children (forked_children.py) acts only in forked children.
-- trace_actor_threads (actor_threads.py) acts only while raydap debugs the process.
-- keep_exceptions_picklable (post_mortem.py) allows unpickling exceptions that pydevd has tagged.
-
-The second and the third change an object of Ray.
+Methods are overridden on pydevd's debugger object, not on its class. `leave` restores them. The table in
+replaced_functions.py shows which functions stay, and why.
 
 The design is in docs/design/tuning.md.
 """
@@ -17,23 +10,19 @@ import socket
 from typing import Any
 
 from .actor_threads import trace_actor_threads
-from .answers import (
-    answer_commands,
-    answer_commands_no_more,
-    refuse_bad_requests,
-    refuse_bad_requests_no_more,
-)
+from .answers import answer_commands, refuse_bad_requests
 from .forked_children import stop_in_forked_children
 from .message_limit import MessageLimit
 from .post_mortem import PostMortem, keep_exceptions_picklable
-from .redirected_output import keep_redirectors, keep_redirectors_no_more
-from .relisten import OVERRIDDEN, relisten_when_lost, stop_for_clients_only
+from .redirected_output import keep_redirectors
+from .relisten import relisten_when_lost, stop_for_clients_only
+from .replaced_functions import PYDEVD, SESSION, restore
 from .resumed_frames import trace_resumed_frames, trace_resumed_frames_no_more
 from .stuck_adapter import SEND_TIMEOUT_S, end_stuck_adapter, set_send_timeout
 from .thread_control import ThreadControl
-from .thread_identity import keep_one_thread_object, keep_one_thread_object_no_more
-from .time_limits import LimitedValues, TimeLimits
-from .traced_files import TracedFiles
+from .thread_identity import keep_one_thread_object
+from .time_limits import TimeLimits, limit_values
+from .traced_files import forget_file_types, trace_files_of_program
 
 
 class Changes:
@@ -47,13 +36,9 @@ class Changes:
         self.package = package
         """The package of these modules in the worker (calls.py), which `leave` removes. None: it stays."""
         self.limits = TimeLimits(lambda: debugger.pydb_disposed or not debugger.authentication.is_authenticated())
-        self.values = LimitedValues(self.limits)
         self.threads = ThreadControl(debugger, self.limits)
-        self.files = TracedFiles(debugger)
-        self.limit = MessageLimit(debugger.writer)
+        self.limit = MessageLimit(debugger)
         self.post_mortem = PostMortem(debugger)
-        self.arrays: Any = None
-        """An ArrayValues, None until variables are listed (`show_arrays`)."""
 
     def enter(self, tune: bool) -> None:
         """Make the changes; with `tune`, also the changes for speed and for workers that lose their debugger.
@@ -70,9 +55,9 @@ class Changes:
         self.threads.override()
         self.limit.override()
         answer_commands(self.debugger, self.limits, wake=tune)
-        self.values.override()
+        limit_values(self.limits)
         refuse_bad_requests(self.debugger)
-        self.files.override()
+        trace_files_of_program(self.debugger, self.post_mortem.shown)
         self.post_mortem.override()
         keep_redirectors()
         has_adapter = getattr(self.debugger, "has_adapter", True)
@@ -81,6 +66,7 @@ class Changes:
             trace_actor_threads()
             keep_one_thread_object()
             trace_resumed_frames()
+            stop_in_forked_children()
         if tune:
             set_nodelay(self.debugger, 1)
             stop_for_clients_only(self.debugger)
@@ -89,7 +75,6 @@ class Changes:
                 relisten_when_lost(self.debugger)
             else:
                 set_send_timeout(self.debugger, SEND_TIMEOUT_S)
-        stop_in_forked_children()
         keep_exceptions_picklable()
 
     def show_arrays(self, arrays: Any) -> None:
@@ -99,27 +84,17 @@ class Changes:
         most workers are never listed.
         """
         arrays.override()
-        self.arrays = arrays
 
     def leave(self, tune: bool) -> None:
         """Undo `enter` and `show_arrays`."""
-        if self.arrays is not None:
-            self.arrays.restore()
         self.debugger.multi_threads_single_notification = True
-        self.threads.restore()
-        self.files.restore()
-        self.limit.restore()
-        answer_commands_no_more(self.debugger)
-        self.values.restore()
+        restore(self.debugger, SESSION)
+        forget_file_types()
         self.limits.hurry()
-        refuse_bad_requests_no_more(self.debugger)
-        self.post_mortem.restore()
-        keep_redirectors_no_more()
         if getattr(self.debugger, "has_adapter", True):
             trace_resumed_frames_no_more()
-            keep_one_thread_object_no_more()
-        for name in ("raydap", *OVERRIDDEN):
-            vars(self.debugger).pop(name, None)
+            restore(self.debugger, PYDEVD)
+        vars(self.debugger).pop("raydap", None)
         if tune:
             set_nodelay(self.debugger, 0)
             set_send_timeout(self.debugger, 0)

@@ -18,6 +18,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from .replaced_functions import install, put_back
+
 _ENDING = tuple(getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP"))
 
 
@@ -81,14 +83,14 @@ class TracedAgain:
         self._trace = sys.gettrace()
         self._ident = threading.get_ident()
         if self._trace is not None:
-            factory = debugger.cmd_factory
+            factory, message = debugger.cmd_factory, "debugger:cmd_factory.make_console_message"
             empty = type(factory).make_reloaded_code_message
 
-            def make_console_message(text: str) -> Any:
-                vars(factory).pop("make_console_message", None)
-                return empty(factory, text)
+            def make_console_message(msg: str) -> Any:
+                put_back(message, debugger)
+                return empty(factory, msg)
 
-            factory.make_console_message = make_console_message
+            install(message, make_console_message, debugger)
 
     def __del__(self) -> None:
         if self._trace is not None and not self._debugger.pydb_disposed and threading.get_ident() == self._ident:

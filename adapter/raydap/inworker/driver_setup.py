@@ -15,10 +15,10 @@ import json
 import os
 import sys
 from importlib.machinery import ModuleSpec
-from types import ModuleType
 from typing import Any
 
 from .bundle import AGENT, REST, child_settings, load, read_text
+from .replaced_functions import call_after_import, install
 from .terminal_session import open_session
 
 VARIABLE = "RAY_RUNTIME_ENV_HOOK"
@@ -69,14 +69,7 @@ class DriverSetup:
         finders.remove(self)
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.loader is not None:
-            loader: Any = spec.loader
-            execute = loader.exec_module
-
-            def exec_module(module: ModuleType) -> None:
-                execute(module)
-                self.wrap_init(module)
-
-            loader.exec_module = exec_module
+            call_after_import(spec.loader, self.wrap_init)
         return spec
 
     def wrap_init(self, ray: Any) -> None:
@@ -117,12 +110,11 @@ class DriverSetup:
             _report_to_agent(self.raydap, self.terminal)
             return context
 
-        ray.init = init
+        install("ray:init", init, ray)
         # Functions that use `from ray import init` are pickled with the module and the name of `init`, so these must
         # lead to the same function.
-        module, name = sys.modules[original.__module__], original.__name__
-        if module.__name__.startswith("ray.") and getattr(module, name, None) is original:
-            setattr(module, name, init)
+        if getattr(sys.modules.get("ray._private.worker"), "init", None) is original:
+            install("ray._private.worker:init", init)
 
     def prepared(self, runtime_env: dict[str, Any]) -> dict[str, Any]:
         """Return the runtime_env with the agent.
@@ -161,9 +153,10 @@ def _report_to_agent(raydap: str, terminal: str) -> None:
     """
     agent: Any = sys.modules.get("_raydap_agent.agent")
     if agent is not None:
-        breakpoint_hooks: Any = sys.modules["_raydap_agent.breakpoint_hooks"]
-        breakpoint_hooks.override_rays_breakpoint(agent.current_debugger)
         try:
+            if agent.AGENT is not None and agent.AGENT.session is not None:
+                breakpoint_hooks: Any = sys.modules["_raydap_agent.breakpoint_hooks"]
+                breakpoint_hooks.override_rays_breakpoint(agent.current_debugger)
             agent.load()
             driver_agent: Any = sys.modules["_raydap_agent.driver_agent"]
             driver_agent.join_session()

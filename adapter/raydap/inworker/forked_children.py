@@ -6,8 +6,9 @@ the answer, so it waits until Ray aborts it. It needs no port, because pydevd ha
 at the fork.
 
 So the first function that Ray's `breakpoint()` calls is overridden. In a child the override stops the caller, if a
-client is attached to the child, and then Ray's function returns. In the worker the override calls the original. It is
-never undone, because a child that begins after the client has detached must not hang either.
+client is attached to the child, and then Ray's function returns. In the worker the override calls the original. It
+stays, because a child that begins after the client has detached must not hang either. A process with an agent does not
+need it (breakpoint_hooks.py).
 
 The design is in docs/design/forked-children.md.
 """
@@ -16,15 +17,16 @@ import os
 import sys
 from typing import Any
 
+from .replaced_functions import install, is_installed
+
 complained_in = 0
 """The pid of the process that has reported that its breakpoint() does nothing."""
 
 
 def stop_in_forked_children() -> None:
-    """Override Ray's `breakpoint()`, unless this is no Ray worker or the override is already there."""
-    ray_debugpy: Any = sys.modules.get("ray.util.debugpy")
-    in_worker = getattr(ray_debugpy, "_try_import_debugpy", None)
-    if in_worker is None or hasattr(in_worker, "is_raydaps"):
+    """Override Ray's `breakpoint()`, unless this is no Ray worker, or the child of one with the override."""
+    in_worker = getattr(sys.modules.get("ray.util.debugpy"), "_try_import_debugpy", None)
+    if in_worker is None or is_installed(in_worker):
         return
     ray_worker = sys.modules["ray"]._private.worker.global_worker
     pid, core_worker = os.getpid(), getattr(ray_worker, "core_worker", None)
@@ -36,9 +38,7 @@ def stop_in_forked_children() -> None:
         stop_caller(("ray.util.debugpy", "ray.util.rpdb"))
         return None
 
-    # Copy the mark of breakpoint_hooks.py, if it is there, so that neither override is repeated in the next session.
-    vars(_try_import_debugpy).update(vars(in_worker), is_raydaps=True)
-    ray_debugpy._try_import_debugpy = _try_import_debugpy
+    install("ray.util.debugpy:_try_import_debugpy", _try_import_debugpy)
 
 
 def stop_caller(modules: tuple[str, ...]) -> None:

@@ -18,13 +18,13 @@ from _thread import RLock, start_new_thread
 from _thread import allocate_lock as allocate_lock
 from _thread import get_ident as get_ident
 
+from .replaced_functions import call_after_import
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from importlib.machinery import ModuleSpec
-    from typing import Any, TypeVar
-
-    Function = TypeVar("Function", bound=Callable[..., Any])
+    from typing import Any
 
 run_rest: Callable[[], object] | None = None
 """Runs the modules that have not run yet; None when all have. sitecustomize.py sets it."""
@@ -96,14 +96,7 @@ class _ThreadingFinder:
             return None
         others = (each for each in sys.meta_path if each is not self and hasattr(each, "find_spec"))
         spec = next(filter(None, (finder.find_spec(name, None) for finder in others)))
-        loader: Any = spec.loader
-        execute = loader.exec_module
-
-        def exec_module(module: Any) -> None:
-            execute(module)
-            correct_main_thread(module)
-
-        loader.exec_module = exec_module
+        call_after_import(spec.loader, correct_main_thread)
         return spec
 
 
@@ -180,15 +173,3 @@ def to_json(value: dict[str, Any]) -> str:
         return json.dumps(value)
     encode = make_encoder(None, repr, encode_basestring_ascii, None, ": ", ", ", False, False, True)
     return "".join(encode(value, 0))
-
-
-def wraps(original: Any) -> Callable[[Function], Function]:
-    """Do what functools.wraps does, without importing functools."""
-
-    def wrapped(function: Function) -> Function:
-        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
-            setattr(function, name, getattr(original, name))
-        vars(function).update(getattr(original, "__dict__", {}), __wrapped__=original)
-        return function
-
-    return wrapped

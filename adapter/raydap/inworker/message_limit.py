@@ -11,6 +11,8 @@ The design is in docs/design/message-limit.md.
 import json
 from typing import Any
 
+from .replaced_functions import install
+
 LIMIT = 8 * 1024 * 1024
 """The longest message in bytes of JSON."""
 
@@ -25,14 +27,14 @@ _LENGTHS = (_OUTPUT, 65_536, 8_192, 1_024, 128)
 
 
 class MessageLimit:
-    """The size limit for the messages of one writer of pydevd, whose `add_command` is overridden.
+    """The size limit for the messages of one debugger object of pydevd, whose writer's `add_command` is overridden.
 
     The newest result of an evaluate that was cut is kept, so that the core can fetch the whole text. The response's
     body then has the number of that result as `raydapResult`.
     """
 
-    def __init__(self, writer: Any) -> None:
-        self.writer = writer
+    def __init__(self, debugger: Any) -> None:
+        self.debugger = debugger
         self.result = ""
         """The newest result that was cut; "" if none is kept."""
         self.number = 0
@@ -40,11 +42,7 @@ class MessageLimit:
 
     def override(self) -> None:
         """Replace the writer's `add_command`."""
-        self.writer.add_command = self._add_command
-
-    def restore(self) -> None:
-        """Undo `override`."""
-        vars(self.writer).pop("add_command", None)
+        install("debugger:writer.add_command", self._add_command, self.debugger)
 
     def part(self, number: int, start: int, count: int) -> str:
         """Return `count` characters of the kept result from `start` on.
@@ -58,9 +56,9 @@ class MessageLimit:
             self.result = ""
         return text
 
-    def _add_command(self, command: Any) -> None:
+    def _add_command(self, cmd: Any) -> None:
         """Send a message, shortened or split if it is too long; overrides pydevd's `add_command`."""
-        commands = [command]
+        writer, command, commands = self.debugger.writer, cmd, [cmd]
         message = command.as_dict
         size = len(getattr(command, "_as_bytes", b""))
         if message is not None and size > LIMIT:
@@ -73,7 +71,7 @@ class MessageLimit:
                 command.as_dict = self._shorten(message, size)
                 command._as_bytes = _encoded(command.as_dict)
         for each in commands:
-            type(self.writer).add_command(self.writer, each)
+            type(writer).add_command(writer, each)
 
     def _shorten(self, message: dict[str, Any], size: int) -> dict[str, Any]:
         """Return a copy of the message that is short enough, with its long strings cut.

@@ -35,11 +35,10 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
+from .replaced_functions import install, original
+
 _COROUTINE = inspect.CO_COROUTINE | inspect.CO_ITERABLE_COROUTINE | inspect.CO_ASYNC_GENERATOR
 """Flags of code whose exceptions its caller keeps, as asyncio.Task does (Python's reference, "inspect")."""
-
-_FILTERS = ("apply_files_filter", "exclude_exception_by_filter", "in_project_scope")
-"""Methods of pydevd's debugger that decide whether a frame, or the frame of a traceback, is left out."""
 
 
 class LastStop(threading.local):
@@ -57,25 +56,16 @@ class PostMortem:
 
     def __init__(self, debugger: Any) -> None:
         self.debugger = debugger
-        self.lock = threading.Lock()
         self.last = LastStop()
         self.shown: list[FrameType] = []
-        """The frames in libraries that count as the user's. `lock` is held while it changes."""
+        """The frames in libraries that count as the user's (traced_files.py)."""
 
     def override(self) -> None:
         """Replace pydevd's functions that stop a thread for an unhandled exception."""
-        self.debugger.stop_on_unhandled_exception = self._stop
-        self.debugger.do_stop_on_unhandled_exception = self._do_stop
+        install("debugger:stop_on_unhandled_exception", self._stop, self.debugger)
+        install("debugger:do_stop_on_unhandled_exception", self._do_stop, self.debugger)
 
-    def restore(self) -> None:
-        """Undo `override`."""
-        from _pydevd_bundle.pydevd_breakpoints import stop_on_unhandled_exception
-
-        vars(self.debugger).pop("do_stop_on_unhandled_exception", None)
-        # pydevd itself stores this function as an attribute of the object, so it has to be put back.
-        self.debugger.stop_on_unhandled_exception = stop_on_unhandled_exception
-
-    def _stop(self, debugger: Any, thread: Any, info: Any, error: Any) -> None:
+    def _stop(self, py_db: Any, thread: Any, additional_info: Any, arg: Any) -> None:
         """Stop the thread if a filter for exceptions requests it; replaces pydevd's function.
 
         Do not stop for an exception that Ray reports if the thread has stopped for it already.
@@ -83,28 +73,28 @@ class PostMortem:
         from _pydevd_bundle.pydevd_breakpoints import stop_on_unhandled_exception
 
         if sys._getframe(1).f_globals.get("__name__") != "ray.util.debugpy":
-            stop_on_unhandled_exception(debugger, thread, info, error)
+            stop_on_unhandled_exception(py_db, thread, additional_info, arg)
             return
-        if self.last.exception != id(error[1]):
+        if self.last.exception != id(arg[1]):
             self.last.ray_reports = True
             try:
-                with untraced(), self._libraries_shown(error):
-                    stop_on_unhandled_exception(debugger, thread, info, error)
+                with untraced(), self._libraries_shown(arg):
+                    stop_on_unhandled_exception(py_db, thread, additional_info, arg)
             finally:
                 self.last.ray_reports = False
         # A later exception can have the same `id`: it may reuse this one's memory, or be this one, raised again.
         self.last.exception = None
 
-    def _do_stop(self, thread: Any, frame: Any, frames: Any, error: Any) -> None:
+    def _do_stop(self, thread: Any, frame: Any, frames_byid: Any, arg: Any) -> None:
         """Hold a thread that has stopped for an unhandled exception; overrides pydevd's method.
 
         Return at once if the exception leaves a coroutine and Ray is not reporting it.
         """
         # The first frame of the traceback is the one that the exception is leaving.
-        if not self.last.ray_reports and error[2] is not None and error[2].tb_frame.f_code.co_flags & _COROUTINE:
+        if not self.last.ray_reports and arg[2] is not None and arg[2].tb_frame.f_code.co_flags & _COROUTINE:
             return
-        self.last.exception = id(error[1])
-        type(self.debugger).do_stop_on_unhandled_exception(self.debugger, thread, frame, frames, error)
+        self.last.exception = id(arg[1])
+        type(self.debugger).do_stop_on_unhandled_exception(self.debugger, thread, frame, frames_byid, arg)
 
     @contextmanager
     def _libraries_shown(self, error: Any) -> Iterator[None]:
@@ -116,36 +106,12 @@ class PostMortem:
         if any(self.debugger.in_project_scope(frame) for frame in frames):
             yield
             return
-        with self.lock:
-            self.shown += frames
-            self._override_filters()
+        self.shown += frames
         try:
             yield
         finally:
-            with self.lock:
-                for frame in frames:
-                    self.shown.remove(frame)
-                if not self.shown:
-                    for name in _FILTERS:
-                        vars(self.debugger).pop(name, None)
-
-    def _override_filters(self) -> None:
-        debugger, shown = self.debugger, self.shown
-
-        def apply_files_filter(frame: Any, *args: Any) -> Any:
-            return frame not in shown and type(debugger).apply_files_filter(debugger, frame, *args)
-
-        def exclude_exception_by_filter(wanted: Any, step: Any) -> Any:
-            if step is not None and step.tb_frame in shown:
-                return False
-            return type(debugger).exclude_exception_by_filter(debugger, wanted, step)
-
-        def in_project_scope(frame: Any, *args: Any) -> Any:
-            return frame in shown or type(debugger).in_project_scope(debugger, frame, *args)
-
-        debugger.apply_files_filter = apply_files_filter
-        debugger.exclude_exception_by_filter = exclude_exception_by_filter
-        debugger.in_project_scope = in_project_scope
+            for frame in frames:
+                self.shown.remove(frame)
 
 
 def keep_exceptions_picklable() -> None:
@@ -156,10 +122,10 @@ def keep_exceptions_picklable() -> None:
     would get ray.exceptions.UnserializableException instead of the user's exception. This function makes the tag be
     pickled as an `object()`.
     """
-    for name, module in list(sys.modules.items()):
-        tag = vars(module).get("UnhandledExceptionTag") if "pydevd_sys_monitoring" in name else None
-        if tag is not None:
-            tag.__reduce__ = lambda self: (object, ())
+    for name in ("", "_cython"):
+        path = f"_pydevd_sys_monitoring._pydevd_sys_monitoring{name}:UnhandledExceptionTag.__reduce__"
+        if original(path) is not None:
+            install(path, lambda self: (object, ()))
 
 
 def _steps(traceback: TracebackType | None) -> Iterator[TracebackType]:

@@ -1,8 +1,6 @@
 """The start and the end of pydevd in a process with an agent; runs there, as a part of the agent."""
 
-import _thread
 import atexit
-import builtins
 import contextlib
 import itertools
 import os
@@ -12,11 +10,12 @@ import time
 from types import CodeType
 from typing import Any
 
-from .agent_threads import Signal, UncountedThreads, forget_dummy_threads, start_unnoticed
+from .agent_threads import NamedThread, Signal, forget_dummy_threads, start_unnoticed
 from .light_start import AGENT_THREADS, get_ident
+from .replaced_functions import PYDEVD, SESSION, StandIn, install, put_back, remember, restore
 from .resumed_frames import trace_resumed_frames, trace_resumed_frames_no_more
 from .thread_frames import current_frames
-from .thread_identity import keep_one_thread_object, keep_one_thread_object_no_more
+from .thread_identity import keep_one_thread_object
 from .thread_tracers import ProgramTracers, stack_of
 
 SWITCH_INTERVAL_S = 1e-4
@@ -28,19 +27,6 @@ PYDEVD_VARIABLES = ("PYDEVD_DISABLE_FILE_VALIDATION", "PYDEVD_USE_FRAME_EVAL")
 """Environment variables that are set only while debugpy is imported. The first prevents a warning about frozen modules,
 which comes too late to help. debugpy itself sets the second (debugpy/_vendored/force_pydevd.py)."""
 
-
-PATCHED_NAMES: tuple[str, ...] = (
-    "start_new_thread",
-    "start_new",
-    "_start_new_thread",
-    "start_joinable_thread",
-    "_start_joinable_thread",
-)
-PATCHED_NAMES += ("_original_start_new_thread", "_original_start_joinable_thread", "execfile", "runfile")
-"""The names that pydevd adds to `threading`, `_thread` and `builtins`, or replaces there."""
-
-NAMES_BEFORE: dict[tuple[Any, str], Any] = {}
-"""The values of PATCHED_NAMES before pydevd, by module and name. Names that did not exist are missing."""
 
 CODE_BEFORE: dict[Any, CodeType] = {}
 """The program's code of the functions that list threads, while pydevd's code replaces it (pydevd_daemon_thread.py)."""
@@ -60,9 +46,7 @@ def import_debugpy() -> None:
     other = None if monitoring is None else monitoring.get_tool(monitoring.DEBUGGER_ID)
     if other not in (None, "pydevd"):
         raise RuntimeError(f"another debugger, {other}, uses sys.monitoring in this process; stop it first")
-    NAMES_BEFORE.clear()
-    for module in (builtins, threading, _thread):
-        NAMES_BEFORE.update({(module, name): vars(module)[name] for name in PATCHED_NAMES if name in vars(module)})
+    remember()
     listing = (threading.enumerate, threading.active_count)
     CODE_BEFORE.update((each, each.__code__) for each in listing if hasattr(each, "__code__"))
     interval = sys.getswitchinterval()
@@ -71,17 +55,17 @@ def import_debugpy() -> None:
     os.environ[PYDEVD_VARIABLES[0]] = "1"
     new_name: Any = threading._newname  # type: ignore[attr-defined]
 
-    def new_name_of_program(template: str) -> str:
+    def new_name_of_program(name_template: str) -> str:
         # pydevd makes a `Thread` when it is imported (pydev_is_thread_alive.py). Without a name it would count in the
-        # default names of the program's threads (UncountedThreads).
-        name: str = "pydevd" if get_ident() in AGENT_THREADS else new_name(template)
+        # default names of the program's threads (NamedThread).
+        name: str = "pydevd" if get_ident() in AGENT_THREADS else new_name(name_template)
         return name
 
-    threading._newname = new_name_of_program  # type: ignore[attr-defined]
+    install("threading:_newname", new_name_of_program)
     try:
         import debugpy.server.api  # It makes pydevd importable.  # noqa: F401
     finally:
-        threading._newname = new_name  # type: ignore[attr-defined]
+        put_back("threading:_newname")
         sys.setswitchinterval(interval)
         for name, value in given.items():
             if value is not None:
@@ -101,22 +85,13 @@ def import_debugpy() -> None:
             raise RuntimeError(f"this debugpy cannot debug a running Python {version}; install a newer debugpy")
 
 
-class WithoutSleep:
-    """The module `time` for pydevd, with a `sleep` that returns at once.
+def without_sleep() -> StandIn:
+    """Return the module `time` for pydevd, with a `sleep` that returns at once.
 
     When pydevd starts, it sleeps for 0.1 s to "give threads time to start" (pydevd.py, initialize_network). The worker
     would wait that long.
     """
-
-    def __init__(self, time: Any) -> None:
-        self._time = time
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._time, name)
-
-    def sleep(self, seconds: float) -> None:
-        """Return at once."""
-        ...  # noqa: PIE790  # bare_source removes the docstring.
+    return StandIn(time, sleep=lambda seconds: None)
 
 
 LEAVE_STOP_TIMEOUT_S = 1.0
@@ -128,9 +103,10 @@ CHANGE_COUNTS = itertools.count(1_000_000, 1_000_000)
 
 def prepare(debugger: Any) -> None:
     """Adapt pydevd's debugger object, before pydevd reads the first request of a session."""
-    from _pydevd_bundle import pydevd_comm, pydevd_custom_frames, pydevd_daemon_thread
+    from _pydevd_bundle import pydevd_custom_frames
 
-    pydevd_comm.time = WithoutSleep(time)  # Its only sleep takes 0 s, but would make a hub in a program with gevent.
+    # pydevd's only sleep takes 0 s, but would make a hub in a program with gevent.
+    install("_pydevd_bundle.pydevd_comm:time", without_sleep())
     wakes = debugger._py_db_command_thread_event = Signal()
     pydevd_custom_frames.CustomFramesContainer._py_db_command_thread_event = wakes
     # pydevd's own mark that a client is connected; `disconnect` removes it (relisten.py).
@@ -140,12 +116,16 @@ def prepare(debugger: Any) -> None:
     # pydevd caches a function's breakpoints until this number changes, and each debugger object counts from 0. So the
     # breakpoints of the last session would come back.
     debugger.mtime = next(CHANGE_COUNTS)
-    debugger.ignore_system_exit_code = lambda error: bool(debugger._ignore_system_exit_codes) and is_plain_exit(error)
+    install(
+        "debugger:ignore_system_exit_code",
+        lambda system_exit_exc: bool(debugger._ignore_system_exit_codes) and is_plain_exit(system_exit_exc),
+        debugger,
+    )
     # A thread that was about to stop when the last session ended would stop now, as if for a pause.
     resume_all()
     forget_dummy_threads(debugger)
-    pydevd_daemon_thread.threading = UncountedThreads()
-    pydevd_daemon_thread.PyDBDaemonThread.start = start_unnoticed
+    install("_pydevd_bundle.pydevd_daemon_thread:threading", StandIn(threading, Thread=NamedThread))
+    install("_pydevd_bundle.pydevd_daemon_thread:PyDBDaemonThread.start", start_unnoticed)
     if is_traced():
         import pydevd_tracing
 
@@ -180,7 +160,7 @@ def stop(debugger: Any) -> None:
 
     Raises nothing. If a step fails, write that on standard error and continue with the next step.
     """
-    steps = (let_threads_run, stop_tracing, end_threads, stop_tracing_again, restore_names, forget_threads)
+    steps = (let_threads_run, stop_tracing, end_threads, stop_tracing_again, restore_all, forget_threads)
     for step in (*steps, give_memory_back):
         try:
             step(debugger)
@@ -214,22 +194,13 @@ def end_threads(debugger: Any) -> None:
             thread.do_kill_pydev_thread()
 
 
-def restore_names(_: Any) -> None:
-    """Restore the names that pydevd added or replaced.
+def restore_all(debugger: Any) -> None:
+    """Restore the functions that raydap has replaced for the session, and those that debugpy has replaced.
 
-    pydevd leaves names behind (pydev_umd.py), even after its own undo_patch_thread_modules (pydev_monkey.py).
+    debugpy leaves names behind (pydev_umd.py), even after its own undo_patch_thread_modules (pydev_monkey.py).
     """
-    for module in (builtins, threading, _thread):
-        for name in PATCHED_NAMES:
-            if (module, name) not in NAMES_BEFORE:
-                vars(module).pop(name, None)
-            elif getattr(vars(module).get(name), "__module__", "_thread") == "_thread":
-                setattr(module, name, NAMES_BEFORE[module, name])
-    list_threads_as_before()
-
-
-def list_threads_as_before() -> None:
-    """Put the code in CODE_BEFORE back into the functions that list threads."""
+    restore(debugger, SESSION, PYDEVD)
+    # The functions that list threads.
     while CODE_BEFORE:
         function, code = CODE_BEFORE.popitem()
         CODE_OF_PYDEVD[function], function.__code__ = function.__code__, code
@@ -268,7 +239,6 @@ def stop_tracing(debugger: Any) -> None:
     # pydevd would stop the tracing once more when the program ends.
     atexit.unregister(pydevd.stoptrace)
     trace_resumed_frames_no_more()
-    keep_one_thread_object_no_more()
     if is_traced():
         from _pydev_bundle.pydev_monkey import undo_patch_thread_modules
 

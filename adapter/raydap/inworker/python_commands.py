@@ -16,7 +16,7 @@ from _collections_abc import Mapping
 from .agent_lines import is_wanted
 from .light_start import to_json
 from .raydap_calls import path_here
-from .replaced_functions import replace
+from .replaced_functions import Replacement, install, original
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,9 +52,10 @@ class PythonCommands:
         import _posixsubprocess
 
         self._execve: Callable[..., Any] = os.execve
-        modules = [each for each in (_posixsubprocess, sys.modules.get("subprocess")) if each is not None]
-        places = [(each, name) for each in modules for name in ("fork_exec", "_fork_exec") if hasattr(each, name)]
-        replace(_posixsubprocess.fork_exec, self._prepare_fork_exec(_posixsubprocess.fork_exec), *places)
+        replacement = Replacement(_posixsubprocess.fork_exec, self._prepare_fork_exec(_posixsubprocess.fork_exec))
+        for path in ("_posixsubprocess:fork_exec", "subprocess:_fork_exec"):
+            if original(path) is not None:
+                install(path, replacement)
         replace_in_os("execv", self._prepare_execv)
         replace_in_os("execve", self._prepare_execve)
         for name in ("posix_spawn", "posix_spawnp"):
@@ -153,8 +154,9 @@ class PythonCommands:
 
 def replace_in_os(name: str, prepare: Prepare) -> None:
     """Replace a function in `os` and in `posix`, from which `os` imports it."""
-    original = getattr(os, name)
-    replace(original, prepare, (os, name), (sys.modules[original.__module__], name))
+    replacement = Replacement(getattr(os, name), prepare)
+    for module in ("os", "posix"):
+        install(f"{module}:{name}", replacement)
 
 
 def environment_of(env: Any) -> Environment:

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import _socket
 import os
-import sys
 import time
 
-from .light_start import wraps
 from .private_sockets import peer_is_trusted
+from .replaced_functions import install, original
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
 CALL_PREFIX = "raydap-call-"
 """The prefix of the names of the sockets on which raydaps and their relays listen for calls."""
@@ -73,16 +71,10 @@ def skip_post_mortem_alone(raydap: str, folder: str) -> None:
     Called in the workers of a launched program. If raydap is gone, as after `kill -9`, the program would otherwise wait
     forever instead of failing. Source: ray/util/rpdb.py, `_post_mortem`, which calls that of ray/util/debugpy.py.
     """
-    ray_debugpy: Any = sys.modules.get("ray.util.debugpy")
-    original = getattr(ray_debugpy, "_post_mortem", None)
-    if original is None:
-        return
-
-    @wraps(original)
-    def _post_mortem(*args: Any, **named: Any) -> Any:
-        return original(*args, **named) if is_listening(raydap, folder) else None
-
-    ray_debugpy._post_mortem = _post_mortem
+    path = "ray.util.debugpy:_post_mortem"
+    rays = original(path)
+    if rays is not None:
+        install(path, lambda *args, **named: rays(*args, **named) if is_listening(raydap, folder) else None)
 
 
 def is_listening(raydap: str, folder: str) -> bool:

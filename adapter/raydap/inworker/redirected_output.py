@@ -6,34 +6,27 @@ may still use the object, without a reference of its own (Python/bltinmodule.c b
 prints much crashed that way within a few evaluations. So the last objects are kept alive.
 """
 
-import sys
 from collections import deque
 from typing import Any
+
+from .replaced_functions import install, original
+
+REDIRECTOR = "_pydevd_bundle.pydevd_io:IORedirector"
 
 REDIRECTORS_KEPT = 100
 """The number of redirectors that are kept. No `print` lasts that many evaluations."""
 
 
 def keep_redirectors() -> None:
-    """Keep the newest of pydevd's output redirectors alive, until `keep_redirectors_no_more`."""
-    pydevd_io: Any = sys.modules.get("_pydevd_bundle.pydevd_io")
-    original: Any = getattr(pydevd_io, "IORedirector", None)
-    if original is None or hasattr(original, "raydaps_original"):
+    """Keep the newest of pydevd's output redirectors alive."""
+    pydevds = original(REDIRECTOR)
+    if pydevds is None:
         return
     kept: deque[Any] = deque(maxlen=REDIRECTORS_KEPT)
 
     def redirector(*args: Any, **kwargs: Any) -> Any:
-        made = original(*args, **kwargs)
+        made = pydevds(*args, **kwargs)
         kept.append(made)
         return made
 
-    vars(redirector)["raydaps_original"] = original
-    pydevd_io.IORedirector = redirector
-
-
-def keep_redirectors_no_more() -> None:
-    """Undo `keep_redirectors`."""
-    pydevd_io: Any = sys.modules.get("_pydevd_bundle.pydevd_io")
-    current: Any = getattr(pydevd_io, "IORedirector", None)
-    if hasattr(current, "raydaps_original"):
-        pydevd_io.IORedirector = current.raydaps_original
+    install(REDIRECTOR, redirector)

@@ -18,10 +18,9 @@ import sys
 import threading
 from typing import Any
 
+from .replaced_functions import install
 from .stuck_adapter import kill_adapter
 from .thread_control import is_empty_pause
-
-OVERRIDDEN = ("dispose_and_kill_all_pydevd_threads",)
 
 LISTEN_TRIALS = 3
 """How often to try to listen again. On a busy machine debugpy can give up waiting for its adapter."""
@@ -46,7 +45,7 @@ def stop_for_clients_only(debugger: Any) -> None:
         elif not is_empty_pause(debugger, thread, frame):
             type(debugger).do_wait_suspend(debugger, thread, frame, *args, **kwargs)
 
-    debugger.do_wait_suspend = do_wait_suspend
+    install("debugger:do_wait_suspend", do_wait_suspend, debugger)
 
 
 def relisten_when_lost(debugger: Any) -> bool:
@@ -100,7 +99,7 @@ def _override(debugger: Any, worker: Any, lock: Any) -> None:
                 thread.pydev_do_not_trace = thread.is_pydev_daemon_thread = True
                 thread.start()
 
-    debugger.dispose_and_kill_all_pydevd_threads = dispose_and_kill_all_pydevd_threads
+    install("debugger:dispose_and_kill_all_pydevd_threads", dispose_and_kill_all_pydevd_threads, debugger)
 
 
 def _listen_again(lost: Any, worker: Any, lock: Any) -> None:

@@ -22,6 +22,8 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any
 
+from .replaced_functions import install
+
 CONTINUES = "The task continues."
 RETURNED = "The function has returned; the task continues."
 FAILS_NOW = "The task ends with its exception."
@@ -91,13 +93,18 @@ class SafePdb:
         debugger.stdin = debugger.stdout = QuietStream(debugger.handle)
         # Otherwise pdb takes SIGINT for itself at `continue`, and Ray could no longer cancel the task with it.
         debugger.nosigint = True
-        debugger.do_EOF = self.end_of_input
-        debugger.do_quit = debugger.do_q = debugger.do_exit = self.quit
-        debugger.do_continue = debugger.do_cont = debugger.do_c = self.continue_task
-        debugger.do_remote = self.remote
-        debugger.do_get = self.get
-        debugger.do_run = debugger.do_restart = self.restart
-        debugger.dispatch_return = self.returned
+        methods = {
+            self.end_of_input: "do_EOF",
+            self.quit: "do_quit do_q do_exit",
+            self.continue_task: "do_continue do_cont do_c",
+            self.remote: "do_remote",
+            self.get: "do_get",
+            self.restart: "do_run do_restart",
+            self.returned: "dispatch_return",
+        }
+        for method, names in methods.items():
+            for name in names.split():
+                install(f"pdb:{name}", method, debugger)
 
     def leave(self, text: str) -> Any:
         """End the session: print `text`, one of ENDS, remove all breakpoints, and let Ray's pdb continue."""

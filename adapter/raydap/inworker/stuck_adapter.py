@@ -14,6 +14,7 @@ import sys
 import threading
 from typing import Any
 
+from .replaced_functions import install
 from .thread_frames import current_frames
 
 SEND_TIMEOUT_S = 30
@@ -35,7 +36,7 @@ def end_stuck_adapter(debugger: Any) -> None:
         kill_adapter(debugger)
         type(debugger).dispose_and_kill_all_pydevd_threads(debugger, *args, **kwargs)
 
-    debugger.dispose_and_kill_all_pydevd_threads = dispose_and_kill_all_pydevd_threads
+    install("debugger:dispose_and_kill_all_pydevd_threads", dispose_and_kill_all_pydevd_threads, debugger)
     set_send_timeout(debugger, SEND_TIMEOUT_S)
     # A message that is already being sent has no timeout.
     frame = current_frames().get(debugger.writer.ident)

@@ -13,6 +13,7 @@ from typing import Any
 
 from .delayed_signals import DelayedSignals, TracedAgain
 from .frame_locals import drop_copy
+from .replaced_functions import install
 from .thread_identity import register
 from .time_limits import TimeLimits
 
@@ -35,11 +36,11 @@ _EVALUATING = ("handle_breakpoint_condition", "handle_breakpoint_expression")
 def dropping(method: Any, debugger: Any) -> Any:
     """Return a function that calls a method of pydevd and then drops the copy of its frame's variables."""
 
-    def evaluate(*args: Any) -> Any:
+    def evaluate(*args: Any, **named: Any) -> Any:
         try:
-            return method(debugger, *args)
+            return method(debugger, *args, **named)
         finally:
-            drop_copy(args[-1])
+            drop_copy(named["new_frame"] if named else args[-1])
 
     return evaluate
 
@@ -77,16 +78,12 @@ class ThreadControl:
 
     def override(self) -> None:
         """Override the methods of pydevd's debugger object."""
-        self.debugger.set_suspend = self._set_suspend
-        self.debugger._do_wait_suspend = self._do_wait_suspend
+        install("debugger:set_suspend", self._set_suspend, self.debugger)
+        install("debugger:_do_wait_suspend", self._do_wait_suspend, self.debugger)
         for name in _EVALUATING:
             if hasattr(self.debugger, name):
-                setattr(self.debugger, name, dropping(getattr(type(self.debugger), name), self.debugger))
-
-    def restore(self) -> None:
-        """Undo `override`. A thread that is still stopped for an exception loses its interrupted step."""
-        for name in ("set_suspend", "_do_wait_suspend", *_EVALUATING):
-            vars(self.debugger).pop(name, None)
+                method = getattr(type(self.debugger), name)
+                install(f"debugger:{name}", dropping(method, self.debugger), self.debugger)
 
     def resume(self, thread: int) -> None:
         """Resume one stopped thread, and wake it. Raises KeyError for an id that no thread has had."""

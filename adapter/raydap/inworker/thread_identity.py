@@ -12,37 +12,27 @@ import threading
 from types import CodeType
 from typing import Any
 
-
-class OneThreadObject:
-    """The module `threading` as pydevd sees it."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(threading, name)
-
-    def current_thread(self) -> "threading.Thread | None":
-        """Return the current thread's object, or None in the middle of the program's own `current_thread()`.
-
-        After None, pydevd calls this again at the next function. Also return None in a thread of the agent that is just
-        starting (agent_threads.py).
-        """
-        known: threading.Thread | None = threading._active.get(threading.get_ident())  # type: ignore[attr-defined]
-        agent = sys.modules.get("_raydap_agent.light_start")
-        codes = [getattr(each, "__code__", None) for each in (threading.current_thread, getattr(agent, "_run", None))]
-        return known if known is not None or _runs(codes) else threading.current_thread()
+from .replaced_functions import StandIn, install, original
 
 
 def keep_one_thread_object() -> None:
-    """Give pydevd a OneThreadObject as `threading`, until `keep_one_thread_object_no_more`."""
-    module = _monitoring_module()
-    if module is not None:
-        module.threading = OneThreadObject()
+    """Give pydevd a `threading` with another `current_thread`, where pydevd uses sys.monitoring."""
+    for name in ("", "_cython"):
+        path = f"_pydevd_sys_monitoring._pydevd_sys_monitoring{name}:threading"
+        if original(path) is not None:
+            install(path, StandIn(threading, current_thread=current_thread))
 
 
-def keep_one_thread_object_no_more() -> None:
-    """Undo `keep_one_thread_object`."""
-    module = _monitoring_module()
-    if module is not None:
-        module.threading = threading
+def current_thread() -> "threading.Thread | None":
+    """Return the current thread's object, or None in the middle of the program's own `current_thread()`.
+
+    After None, pydevd calls this again at the next function. Also return None in a thread of the agent that is just
+    starting (agent_threads.py).
+    """
+    known: threading.Thread | None = threading._active.get(threading.get_ident())  # type: ignore[attr-defined]
+    agent = sys.modules.get("_raydap_agent.light_start")
+    codes = [getattr(each, "__code__", None) for each in (threading.current_thread, getattr(agent, "_run", None))]
+    return known if known is not None or _runs(codes) else threading.current_thread()
 
 
 def register(thread: Any) -> None:
@@ -62,13 +52,3 @@ def _runs(codes: "list[CodeType | None]") -> bool:
     while frame is not None and frame.f_code not in codes:
         frame = frame.f_back  # type: ignore[assignment]
     return frame is not None
-
-
-def _monitoring_module() -> Any:
-    """Return pydevd's module that uses sys.monitoring, or None if pydevd does not use it."""
-    from _pydevd_bundle import pydevd_constants
-
-    if not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):
-        return None
-    compiled = sys.modules.get("_pydevd_sys_monitoring._pydevd_sys_monitoring_cython")
-    return compiled or sys.modules["_pydevd_sys_monitoring._pydevd_sys_monitoring"]

@@ -23,6 +23,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from .replaced_functions import install, original
+
 VALUE_S = 3.0
 """Seconds for the text of a value or an attribute. All slow values of a list share them."""
 
@@ -207,40 +209,22 @@ def raise_what_is_due() -> None:
             pass
 
 
-class LimitedValues:
-    """The functions of pydevd that read the text and the attributes of values, with a limit for each value."""
+def limit_values(limits: TimeLimits) -> None:
+    """Replace the functions of pydevd that read the text and the attributes of values, with a limit for each value."""
+    read = "_pydevd_bundle.pydevd_suspended_frames:get_variable_details"
+    details: Any = original(read)
 
-    def __init__(self, limits: TimeLimits) -> None:
-        self._limits = limits
+    def get_variable_details(val: Any, *args: Any, context: "str | None" = None, **kwargs: Any) -> Any:
+        if context not in (None, "variables", "hover"):
+            return details(val, *args, context=context, **kwargs)
+        try:
+            return limits.value(lambda: details(val, *args, context=context, **kwargs))
+        except TimeoutError:
+            found = details(val, False, context=context)
+            return (*found[:-1], "<reading this value took too long>")
 
-    def override(self) -> None:
-        """Replace the functions in pydevd's modules."""
-        from _pydevd_bundle import pydevd_resolver, pydevd_suspended_frames
+    def limited_getattr(value: Any, name: str, *default: Any) -> Any:
+        return limits.value(lambda: getattr(value, name, *default))
 
-        self.restore()
-        details = pydevd_suspended_frames.get_variable_details
-        limits = self._limits
-
-        def get_variable_details(value: Any, *args: Any, context: "str | None" = None, **kwargs: Any) -> Any:
-            if context not in (None, "variables", "hover"):
-                return details(value, *args, context=context, **kwargs)
-            try:
-                return limits.value(lambda: details(value, *args, context=context, **kwargs))
-            except TimeoutError:
-                found = details(value, False, context=context)
-                return (*found[:-1], "<reading this value took too long>")
-
-        def limited_getattr(value: Any, name: str, *default: Any) -> Any:
-            return limits.value(lambda: getattr(value, name, *default))
-
-        get_variable_details.original = details  # type: ignore[attr-defined]
-        pydevd_suspended_frames.get_variable_details = get_variable_details
-        pydevd_resolver.getattr = limited_getattr
-
-    def restore(self) -> None:
-        """Undo `override`."""
-        from _pydevd_bundle import pydevd_resolver, pydevd_suspended_frames
-
-        details = pydevd_suspended_frames.get_variable_details
-        pydevd_suspended_frames.get_variable_details = getattr(details, "original", details)
-        vars(pydevd_resolver).pop("getattr", None)
+    install(read, get_variable_details)
+    install("_pydevd_bundle.pydevd_resolver:getattr", limited_getattr)

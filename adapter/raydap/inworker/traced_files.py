@@ -12,60 +12,59 @@ import os
 import threading
 from typing import Any
 
-_OVERRIDDEN = ("_internal_get_file_type", "get_file_type", "apply_files_filter", "in_project_scope")
+from .replaced_functions import install, original
+
+SOURCES = "_pydevd_bundle.pydevd_api:code_to_bytecode_representation"
+"""pydevd's function that makes a source from bytecode."""
 
 _OWN_FILE = (lambda: None).__code__.co_filename
 """The file name of all code of raydap in a process."""
 
 
-class TracedFiles:
-    """The files that one debugger object of pydevd traces."""
+def trace_files_of_program(debugger: Any, shown: list[Any]) -> None:
+    """Override pydevd's methods that decide whether to trace and show a file.
 
-    def __init__(self, debugger: Any) -> None:
-        self.debugger = debugger
+    `shown` are the frames that are shown although they are in libraries (post_mortem.py).
+    """
+    import pydevd
 
-    def override(self) -> None:
-        """Override pydevd's methods that decide whether to trace and show a file."""
-        import pydevd
-        from _pydevd_bundle import pydevd_api
+    own = type(debugger)
+    roots = library_roots(pydevd.__file__)
 
-        debugger, own = self.debugger, type(self.debugger)
-        roots = library_roots(pydevd.__file__)
+    def _internal_get_file_type(abs_real_path_and_basename: Any) -> Any:
+        file_type = own._internal_get_file_type(debugger, abs_real_path_and_basename)
+        return None if file_type is None or is_programs(abs_real_path_and_basename, roots) else file_type
 
-        def _internal_get_file_type(paths: Any) -> Any:
-            file_type = own._internal_get_file_type(debugger, paths)
-            return file_type if file_type is None or not is_programs(paths, roots) else None
+    def get_file_type(frame: Any, *args: Any, **kwargs: Any) -> Any:
+        if frame.f_code.co_filename == _OWN_FILE:
+            return debugger.PYDEV_FILE
+        return None if has_no_file(frame) else own.get_file_type(debugger, frame, *args, **kwargs)
 
-        def get_file_type(frame: Any, *args: Any, **kwargs: Any) -> Any:
-            if frame.f_code.co_filename == _OWN_FILE:
-                return debugger.PYDEV_FILE
-            return None if has_no_file(frame) else own.get_file_type(debugger, frame, *args, **kwargs)
+    def apply_files_filter(frame: Any, *args: Any, **kwargs: Any) -> Any:
+        return (
+            frame not in shown and not has_no_file(frame) and own.apply_files_filter(debugger, frame, *args, **kwargs)
+        )
 
-        def apply_files_filter(frame: Any, *args: Any, **kwargs: Any) -> Any:
-            return not has_no_file(frame) and own.apply_files_filter(debugger, frame, *args, **kwargs)
+    def in_project_scope(frame: Any, *args: Any, **kwargs: Any) -> Any:
+        return frame in shown or has_no_file(frame) or own.in_project_scope(debugger, frame, *args, **kwargs)
 
-        def in_project_scope(frame: Any, *args: Any, **kwargs: Any) -> Any:
-            return has_no_file(frame) or own.in_project_scope(debugger, frame, *args, **kwargs)
+    def exclude_exception_by_filter(exception_breakpoint: Any, trace: Any) -> Any:
+        is_shown = trace is not None and trace.tb_frame in shown
+        return not is_shown and own.exclude_exception_by_filter(debugger, exception_breakpoint, trace)
 
-        debugger._internal_get_file_type = _internal_get_file_type
-        debugger.get_file_type = get_file_type
-        debugger.apply_files_filter = apply_files_filter
-        debugger.in_project_scope = in_project_scope
-        pydevd._CACHE_FILE_TYPE.clear()
-        make = getattr(pydevd_api, "code_to_bytecode_representation", None)
-        if make is not None and not hasattr(make, "original"):
-            pydevd_api.code_to_bytecode_representation = NoSource(make)
+    for function in (_internal_get_file_type, get_file_type, apply_files_filter, in_project_scope):
+        install("debugger:" + function.__name__, function, debugger)
+    install("debugger:exclude_exception_by_filter", exclude_exception_by_filter, debugger)
+    forget_file_types()
+    if original(SOURCES) is not None:
+        install(SOURCES, lambda *_, **__: None)  # For None pydevd refuses the request.
 
-    def restore(self) -> None:
-        """Undo `override`."""
-        import pydevd
-        from _pydevd_bundle import pydevd_api
 
-        for name in _OVERRIDDEN:
-            vars(self.debugger).pop(name, None)
-        pydevd._CACHE_FILE_TYPE.clear()
-        make = getattr(pydevd_api, "code_to_bytecode_representation", None)
-        pydevd_api.code_to_bytecode_representation = getattr(make, "original", make)
+def forget_file_types() -> None:
+    """Clear pydevd's cache of the answers of `get_file_type`."""
+    import pydevd
+
+    pydevd._CACHE_FILE_TYPE.clear()
 
 
 def library_roots(pydevd_file: str) -> tuple[str, ...]:
@@ -96,14 +95,3 @@ def has_no_file(frame: Any) -> bool:
     # For a program on standard input, Python sets `__file__` to this name, too. In code that a program generates,
     # `__file__` is the program's own file.
     return without and names.get("__file__", file) == file
-
-
-class NoSource:
-    """A replacement for pydevd's function that makes a source from bytecode."""
-
-    def __init__(self, original: Any) -> None:
-        self.original = original
-
-    def __call__(self, code: Any) -> None:
-        """Return None, for which pydevd refuses the request."""
-        return None  # noqa: RET501

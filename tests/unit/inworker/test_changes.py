@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from raydap.inworker.changes import Changes
-from raydap.inworker.relisten import OVERRIDDEN
 from raydap.inworker.stuck_adapter import SEND_TIMEOUT_S
 
 HITS = ("handle_breakpoint_condition", "handle_breakpoint_expression")
-FILES = ("_internal_get_file_type", "get_file_type", "apply_files_filter", "in_project_scope")
+FILES = {"_internal_get_file_type", "get_file_type", "apply_files_filter", "in_project_scope"}
+FILES |= {"exclude_exception_by_filter"}
 """The functions that traced_files.py replaces."""
 
 
@@ -83,10 +83,10 @@ def test_all_is_undone_but_for_stops_without_a_client() -> None:
     before = dict(vars(debugger))
     Changes(debugger).enter(True)
     Changes(debugger).enter(True)  # This happens in a worker that was lost and is attached again.
-    assert debugger.stop_on_unhandled_exception == debugger.raydap.post_mortem._stop
+    assert debugger.stop_on_unhandled_exception.func == debugger.raydap.post_mortem._stop
     always = {"raydap", "set_suspend", "_do_wait_suspend", "post_method_as_internal_command", *HITS}
     always |= {"do_stop_on_unhandled_exception", *FILES}
-    tuned = {"do_wait_suspend", *OVERRIDDEN}
+    tuned = {"do_wait_suspend", "dispose_and_kill_all_pydevd_threads"}
     assert vars(debugger).keys() - before == always | tuned
     assert "add_command" in vars(debugger.writer)
     assert debugger.multi_threads_single_notification is False
@@ -117,6 +117,25 @@ def test_a_worker_that_is_not_to_be_tuned_is_changed_less() -> None:
     assert debugger.options == []
 
 
+@pytest.mark.usefixtures("ray")
+def test_files_are_filtered_as_before_after_a_post_mortem_in_a_library() -> None:
+    class FilteringDebugger(Debugger):
+        def in_project_scope(self, frame: Any) -> bool:
+            return False
+
+    debugger: Any = FilteringDebugger()
+    Changes(debugger).enter(False)
+    filters = {name: vars(debugger)[name] for name in FILES}
+    try:
+        raise LookupError
+    except LookupError:
+        error = sys.exc_info()
+    with debugger.raydap.post_mortem._libraries_shown(error):
+        assert debugger.in_project_scope(sys._getframe()) is True
+    assert debugger.in_project_scope(sys._getframe()) is False
+    assert {name: vars(debugger)[name] for name in FILES} == filters
+
+
 def test_single_threads_can_be_resumed_even_if_the_rest_fails() -> None:
     debugger: Any = Debugger()
     debugger.writer = None
@@ -132,8 +151,11 @@ def test_the_function_of_ray_is_overridden_once_and_does_what_it_did_in_the_work
     Changes(debugger).enter(True)
     overridden = functions["_try_import_debugpy"]
     assert overridden is not try_import_debugpy
+    assert overridden.__wrapped__ is try_import_debugpy
     assert overridden() == "debugpy"
+    # Otherwise an attached child would count as the worker.
     Changes(debugger).enter(True)
+    assert functions["_try_import_debugpy"] is overridden
     debugger.raydap.leave(True)
     # A child that starts later must not wait forever.
     assert functions["_try_import_debugpy"] is overridden

@@ -1,13 +1,14 @@
 """Long messages are shortened and split. pydevd's writer and commands are stand-ins."""
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raydap.inworker import message_limit
+from raydap.inworker import message_limit, replaced_functions
 from raydap.inworker.message_limit import LIMIT, MessageLimit
 
 ANSWER = {"type": "response", "request_seq": 7, "success": True, "command": "evaluate", "seq": 0}
@@ -34,7 +35,7 @@ class Writer:
 def sent(message: dict[str, Any]) -> tuple[MessageLimit, list[dict[str, Any]]]:
     """Send a message as pydevd does; return the limit and the messages that go out."""
     writer = Writer()
-    limit = MessageLimit(writer)
+    limit = MessageLimit(SimpleNamespace(writer=writer))
     limit.override()
     writer.add_command(Command(1, 0, message, is_json=True))
     assert all(len(command._as_bytes) <= LIMIT for command in writer.commands)
@@ -113,10 +114,10 @@ def test_other_messages_stay_as_they_are() -> None:
     message = {**ANSWER, "body": {"result": "x" * 100_000}}
     assert sent(message)[1] == [message]
     writer = Writer()
-    limit = MessageLimit(writer)
+    limit = MessageLimit(SimpleNamespace(writer=writer))
     limit.override()
     command: Any = type("NullCommand", (), {"as_dict": None})()
     writer.add_command(command)
-    limit.restore()
+    replaced_functions.restore(limit.debugger, replaced_functions.SESSION)
     assert writer.commands == [command]
     assert "add_command" not in vars(writer)

@@ -8,6 +8,7 @@ import pytest
 
 from raydap.inworker.breakpoint_hooks import override_rays_breakpoint
 from raydap.inworker.forked_children import stop_in_forked_children
+from raydap.inworker.replaced_functions import DETACH, restore
 
 
 @pytest.mark.parametrize("overrides", [(0, 1), (1, 0)], ids=["agent first", "adapter first"])
@@ -20,10 +21,11 @@ def test_sessions_do_not_pile_up_overrides(overrides: tuple[int, int], monkeypat
     monkeypatch.setitem(sys.modules, "ray", ray)
     monkeypatch.setitem(sys.modules, "ray.util.debugpy", ray_debugpy)
     begin = (lambda: override_rays_breakpoint(lambda: None), stop_in_forked_children)
-    left = []
+    rays = ray_debugpy._try_import_debugpy
     for _ in range(3):
         for number in overrides:
             begin[number]()
-        left.append(ray_debugpy._try_import_debugpy)
-    assert left[0] is left[1] is left[2]
-    assert left[0]() == "Ray's"
+            assert ray_debugpy._try_import_debugpy.__wrapped__ is rays
+            assert ray_debugpy._try_import_debugpy() == "Ray's"
+    restore(None, DETACH)
+    assert ray_debugpy._try_import_debugpy is rays

@@ -142,7 +142,7 @@ def test_the_users_own_hook_is_called_and_stays(setup: DriverSetup, monkeypatch:
 
 def test_a_function_that_uses_init_is_pickled_by_its_name(setup: DriverSetup, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a worker, that name is Ray's own function, or a function that is prepared there."""
-    module = ModuleType("ray.made_up_worker")
+    module = ModuleType("ray._private.worker")
     exec("def init(): pass", vars(module))
     monkeypatch.setitem(sys.modules, "ray", ModuleType("ray"))
     monkeypatch.setitem(sys.modules, module.__name__, module)

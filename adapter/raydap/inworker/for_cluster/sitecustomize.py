@@ -32,10 +32,16 @@ def starting(original: "Callable[[], None]") -> "Callable[[], None]":
         ray: Any = sys.modules.get("ray")
         worker: Any = getattr(getattr(getattr(ray, "_private", None), "worker", None), "global_worker", None)
         if worker is not None and worker.mode == ray.WORKER_MODE:
+            if site.execsitecustomize is execsitecustomize:
+                site.execsitecustomize = original
             start_agent()
         else:
             original()
 
+    # As in replaced_functions.py, `install`.
+    vars(execsitecustomize).update(raydap_replaces=(id(execsitecustomize), original), __wrapped__=original)
+    for name in ("__module__", "__qualname__", "__doc__"):
+        setattr(execsitecustomize, name, getattr(original, name))
     return execsitecustomize
 
 

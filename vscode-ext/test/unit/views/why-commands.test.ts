@@ -153,7 +153,7 @@ test('a fix is prepared, and only the user applies it', async () => {
   await run('applyFix', row);
   assert.deepEqual(seen, ['terminal: raydap doctor', 'type in raydap doctor: kill 7 rm -r /']);
   await run('applyFix', { fix: '"reach": "any"', fixPlace: 'configuration' });
-  assert.equal(seen.at(-1), 'clipboard: "reach": "any"');
+  assert.equal(seen[2], 'clipboard: "reach": "any"');
   assert.deepEqual(executed, ['workbench.action.debug.configure']);
   await run('applyFix', { fix: 'x', fixPlace: 'address' });
   assert.equal(executed[1], 'workbench.action.openSettings raydap.dashboard');
