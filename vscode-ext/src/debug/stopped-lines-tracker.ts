@@ -10,13 +10,19 @@ export interface SessionLines {
   readonly lines: StoppedLines;
 }
 
+/** A thread of a session that has stopped or, if `isStop` is false, continued. */
+export interface Move {
+  readonly session: vscode.DebugSession;
+  readonly isStop: boolean;
+}
+
 /** The trackers that keep the stopped lines of each session, and the events about their changes. */
 export class StoppedLinesTracker implements vscode.DebugAdapterTrackerFactory, vscode.Disposable {
   private readonly sessions = new Map<string, SessionLines>();
   private readonly changeEmitter = new vscode.EventEmitter<void>();
   /** Fires when a stopped line has changed or a session has ended. */
   readonly onDidChange = this.changeEmitter.event;
-  private readonly moveEmitter = new vscode.EventEmitter<vscode.DebugSession>();
+  private readonly moveEmitter = new vscode.EventEmitter<Move>();
   /** Fires when a thread of the session has stopped or continued. */
   readonly onDidMove = this.moveEmitter.event;
   private readonly subscription = vscode.debug.onDidTerminateDebugSession(({ id }) => {
@@ -36,8 +42,9 @@ export class StoppedLinesTracker implements vscode.DebugAdapterTrackerFactory, v
       onWillReceiveMessage: (message: unknown) => lines.sent(message),
       onDidSendMessage: (message: unknown) => {
         lines.received(message);
-        if (['stopped', 'continued'].includes((message as { event?: string }).event ?? '')) {
-          this.moveEmitter.fire(session);
+        const { event = '' } = message as { event?: string };
+        if (['stopped', 'continued'].includes(event)) {
+          this.moveEmitter.fire({ session, isStop: event === 'stopped' });
         }
       },
     };

@@ -7,6 +7,7 @@ declare function acquireVsCodeApi(): { postMessage(message: ComparisonMessage): 
 const code = acquireVsCodeApi();
 const form = document.querySelector('form');
 const since = document.querySelector<HTMLInputElement>('input[name=since]');
+const live = document.querySelector<HTMLInputElement>('input[name=live]');
 
 /** The sorted column of the table, and whether its order is ascending; undefined if the user has not sorted it. */
 let sorted: { readonly column: number; readonly isAscending: boolean } | undefined;
@@ -21,7 +22,14 @@ function valueOf(name: string): string {
 
 function compare(keep: boolean): void {
   const [expression, select] = [valueOf('expression'), valueOf('select')];
-  code.postMessage({ kind: 'compare', expression, select, keep, since: since?.checked ?? false });
+  code.postMessage({
+    kind: 'compare',
+    expression,
+    select,
+    keep,
+    since: since?.checked ?? false,
+    live: live?.checked ?? true,
+  });
 }
 
 /** Sort the table by the column of this button, with numbers in numeric order. A second click reverses the order. */
@@ -51,12 +59,22 @@ function applySorting(): void {
   body.append(...(isAscending ? rows : rows.reverse()));
 }
 
+function buttonsOf(main: HTMLElement): HTMLButtonElement[] {
+  return Array.from(main.querySelectorAll('button'));
+}
+
 /** Show the values of another comparison. Keep the sorting, the focus, and the input that the user is writing. */
 function replace({ expression, select, since: isSince, kept, results }: ToComparison & { kind: 'compared' }): void {
   const main = document.querySelector('main');
   if (main !== null) {
+    const focused = main.contains(document.activeElement) ? document.activeElement : null;
+    const [place, text] = [buttonsOf(main).indexOf(focused as HTMLButtonElement), focused?.textContent];
     main.innerHTML = results;
     applySorting();
+    const buttons = buttonsOf(main);
+    if (focused !== null) {
+      (buttons.find(({ textContent }) => textContent === text) ?? buttons[place])?.focus({ preventScroll: true });
+    }
   }
   for (const [name, value] of Object.entries({ expression, select })) {
     const input = inputOf(name);
@@ -74,9 +92,11 @@ form?.addEventListener('submit', (event) => {
   event.preventDefault();
   compare(false);
 });
-since?.addEventListener('change', () => {
-  compare(false);
-});
+for (const box of [since, live]) {
+  box?.addEventListener('change', () => {
+    compare(false);
+  });
+}
 document.addEventListener('click', ({ target }) => {
   const button = target instanceof Element ? target.closest('button') : null;
   if (button === null) {

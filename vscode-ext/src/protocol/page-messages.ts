@@ -10,6 +10,8 @@ export type ComparisonMessage =
       readonly keep: boolean;
       /** Whether to compare with the kept values. */
       readonly since: boolean;
+      /** Whether to evaluate again after each stop. */
+      readonly live: boolean;
     }
   | FocusMessage;
 

@@ -12,6 +12,8 @@ export interface Compared {
   readonly kept: boolean;
   /** Whether the values are compared with the kept ones. */
   readonly since: boolean;
+  /** Whether to evaluate again after each stop. */
+  readonly live: boolean;
   readonly answer?: Comparison;
   /** A sentence for the user. */
   readonly problem?: string;
@@ -32,6 +34,7 @@ const STYLE = `
   button.sort { color: inherit; font-weight: 600; }
   button.members { color: var(--vscode-textLink-foreground); }
   p { color: var(--vscode-descriptionForeground); margin: 0.4em 0 1em; overflow-wrap: anywhere; }
+  p.moved:not([hidden]) ~ * { opacity: 0.6; }
   p.moved { color: var(--vscode-editorWarning-foreground); }
   p.problem { color: var(--vscode-errorForeground); }
   table { border-collapse: collapse; margin-bottom: 1.2em; }
@@ -59,14 +62,16 @@ const MAX_LENGTH = 40;
  * URI `script`. `isMoved` means that workers have stopped or continued since the comparison.
  */
 export function comparisonPage(compared: Compared, nonce: string, script: string, isMoved = false): string {
-  const { expression, select, kept, since } = compared;
-  const box = markup`<input type="checkbox" name="since"${since ? markup` checked` : ''}>`;
+  const { expression, select, kept, since, live } = compared;
+  const checked = (is: boolean): Trusted => (is ? markup` checked` : markup``);
+  const box = markup`<input type="checkbox" name="since"${checked(since)}>`;
   const body = markup`<form>
 <input type="text" name="expression" value="${expression}" aria-label="Expression" spellcheck="false">
 <input type="text" name="select" value="${select}" aria-label="Set" spellcheck="false"
   placeholder="all stopped workers, or a set such as actor:Trainer not rank:0">
 <button type="submit">Compare</button>
 <button type="button" class="other" name="keep" title="Keep these values, to compare later values with them">Keep</button>
+<label><input type="checkbox" name="live"${checked(live)}> refresh at stops</label>
 <label${kept ? '' : markup` hidden`}>${box} compare with the kept values</label>
 </form>
 <main>${new Trusted(comparisonResults(compared, isMoved))}</main>`;

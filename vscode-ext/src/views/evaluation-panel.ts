@@ -6,7 +6,7 @@ import * as vscode from 'vscode';
 
 import { showingError } from '../debug/error-message';
 import { ClusterConnection, type Session } from '../model/cluster-connection';
-import { Latest } from '../model/timers';
+import { Latest, Throttle } from '../model/timers';
 import type { ComparisonMessage, ToComparison } from '../protocol/page-messages';
 import { comparisonPage, comparisonResults, type Compared } from '../text/comparison-page';
 import type { Requester } from './command-target';
@@ -14,9 +14,15 @@ import type { Requester } from './command-target';
 /** The name under which this panel keeps values. */
 const KEPT = 'editor';
 
+/**
+ * The shortest time between a stop and the comparison that follows it: workers that step together stop within it. After
+ * a comparison that took longer, the time is as long as that comparison.
+ */
+const REFRESH_MS = 300;
+
 /** The panel that shows the comparison. */
 export class EvaluationPanel implements vscode.Disposable {
-  private compared: Compared = { expression: '', select: '', kept: false, since: false };
+  private compared: Compared = { expression: '', select: '', kept: false, since: false, live: true };
   /** The session in which the expression is evaluated. */
   private requester: Requester | undefined;
   /** The threads that evaluate the expression; undefined for the threads of the set. */
@@ -24,6 +30,14 @@ export class EvaluationPanel implements vscode.Disposable {
   private readonly latest = new Latest();
   /** Whether workers have stopped or continued since the values were requested. */
   private isMoved = false;
+  /** Whether to evaluate again because a worker has stopped, as soon as the page is visible. */
+  private isStale = false;
+  /** The duration of the last comparison. */
+  private tookMs = 0;
+  private readonly refresh = new Throttle(
+    () => showingError(this.refreshNow()),
+    () => Math.max(REFRESH_MS, this.tookMs),
+  );
   /** Whether the HTML of the page contains all updates. */
   private isRendered = true;
   private panel: vscode.WebviewPanel | undefined;
@@ -45,7 +59,7 @@ export class EvaluationPanel implements vscode.Disposable {
     const kept = requester === this.requester && this.compared.kept;
     this.requester = requester;
     this.threads = threads;
-    this.compared = { expression, select, kept, since: false };
+    this.compared = { expression, select, kept, since: false, live: this.compared.live };
     await this.compare(false);
   }
 
@@ -56,22 +70,37 @@ export class EvaluationPanel implements vscode.Disposable {
     }
   }
 
-  /** Mark the values as old, because workers of this session have stopped or continued. */
-  workersMoved(sessionId: string): void {
+  /** Mark the values as old, because workers of this session have moved. After a stop, evaluate again. */
+  workersMoved(sessionId: string, isStop: boolean): void {
     const { panel, requester } = this;
-    if (!this.isMoved && requester !== undefined && idOf(requester) === sessionId) {
-      this.isMoved = true;
-      if (panel !== undefined) {
-        this.update(panel, { kind: 'moved' });
-      }
+    if (requester === undefined || idOf(requester) !== sessionId) {
+      return;
+    }
+    const isFirst = !this.isMoved;
+    this.isMoved = true;
+    if (isFirst && panel !== undefined) {
+      this.update(panel, { kind: 'moved' });
+    }
+    if (isStop && panel !== undefined && this.compared.live) {
+      this.isStale = true;
+      this.refresh.call();
     }
   }
 
   dispose(): void {
+    this.refresh.dispose();
     this.panel?.dispose();
   }
 
-  private async compare(keep: boolean): Promise<void> {
+  /** Evaluate again after a stop, unless the page is hidden or a comparison has begun since the stop. */
+  private async refreshNow(): Promise<void> {
+    if (this.isStale && this.panel?.visible === true) {
+      await this.compare(false, true);
+    }
+  }
+
+  /** Evaluate the expression and show the values. `isRefresh` is false if the user has asked for it. */
+  private async compare(keep: boolean, isRefresh = false): Promise<void> {
     const asked = this.compared;
     const { requester, threads } = this;
     const { expression, select, since } = asked;
@@ -79,14 +108,17 @@ export class EvaluationPanel implements vscode.Disposable {
     const values = { ...(keep && { keep: KEPT }), ...(since && !keep && { baseline: KEPT }) };
     const isLatest = this.latest.begin();
     this.isMoved = false;
+    this.isStale = false;
+    const begun = Date.now();
     let compared: Compared;
     try {
       const answer = await requester?.request('raydap/compare', { expression, ...whom, ...values });
       compared = { ...asked, kept: asked.kept || keep, ...(answer && { answer }) };
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
-      compared = { expression, select, kept: asked.kept, since, problem };
+      compared = { expression, select, kept: asked.kept, since, live: asked.live, problem };
     }
+    this.tookMs = Date.now() - begun;
     if (!isLatest()) {
       // The page shows a later comparison, which can still use the values that this one has kept.
       const kept = this.compared.kept || (requester === this.requester && compared.kept);
@@ -94,8 +126,15 @@ export class EvaluationPanel implements vscode.Disposable {
       return;
     }
     this.compared = compared;
+    if (isRefresh && this.panel === undefined) {
+      // The user has closed the page in the meantime.
+      return;
+    }
     const isNew = this.panel === undefined;
-    const panel = this.open();
+    const panel = this.panel ?? this.open();
+    if (!isRefresh) {
+      panel.reveal(undefined, true);
+    }
     panel.title = expression;
     if (isNew) {
       this.render(panel);
@@ -130,17 +169,13 @@ export class EvaluationPanel implements vscode.Disposable {
       await this.requester?.request('raydap/focus', { threadId: message.threadId });
     } else if (message.expression.trim() !== '') {
       const { kept } = this.compared;
-      const { select, since } = message;
-      this.compared = { expression: message.expression.trim(), select, kept, since };
+      const { select, since, live } = message;
+      this.compared = { expression: message.expression.trim(), select, kept, since, live };
       await this.compare(message.keep);
     }
   }
 
   private open(): vscode.WebviewPanel {
-    if (this.panel !== undefined) {
-      this.panel.reveal(undefined, true);
-      return this.panel;
-    }
     const place = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
     const options = { enableScripts: true, localResourceRoots: [this.pages] };
     const panel = vscode.window.createWebviewPanel('raydap.evaluation', '', place, options);
@@ -149,7 +184,9 @@ export class EvaluationPanel implements vscode.Disposable {
     });
     // VS Code loads a hidden page from its HTML again when it is shown, so the HTML must contain all updates.
     panel.onDidChangeViewState(() => {
-      if (!panel.visible && !this.isRendered) {
+      if (panel.visible) {
+        showingError(this.refreshNow());
+      } else if (!this.isRendered) {
         this.render(panel);
       }
     });

@@ -132,7 +132,7 @@ export function rayView(
         const debugging = registry.all.some(({ session }) => session !== undefined);
         void vscode.commands.executeCommand('setContext', 'raydap.debugging', debugging);
       }),
-      stoppedLines.onDidMove((session) => panel.workersMoved(rootOf(session).id)),
+      stoppedLines.onDidMove(({ session, isStop }) => panel.workersMoved(rootOf(session).id, isStop)),
       events.onDidLose((losses) => {
         showingError(warnOfLosses(losses));
       }),

@@ -101,9 +101,17 @@ step('the picture can be walked through by keys', async () => {
 step('a branch is stepped and continued', async () => {
   await press(OTHERS, 'Step', row(/train \(train\.py:16\).*3 · Trainer\{0-2\}/));
   await press(STEPPED, 'Compare …', workbench.page.locator('.quick-input-title', { hasText: 'Evaluate in 3 stopped' }));
-  await view.answer('Evaluate in 3 stopped threads', 'self.rank');
+  await view.answer('Evaluate in 3 stopped threads', 'self.rank * 100 + number');
   await comparison().getByRole('cell', { name: 'Trainer 2' }).waitFor();
+  await comparison().getByRole('cell', { name: '200', exact: true }).waitFor();
+  await comparison().getByRole('button', { name: 'Value' }).click();
   await press(STEPPED, 'Continue', row(/train \(train\.py:15\).*3 · Trainer\{0-2\}/));
+});
+
+step('the comparison is read again at the next stop, and keeps its sorting', async () => {
+  await comparison().getByRole('cell', { name: '201', exact: true }).waitFor();
+  await comparison().locator('th[aria-sort=ascending]', { hasText: 'Value' }).waitFor();
+  await workbench.screenshot('42-refreshed');
 });
 
 step('workers that run are in it, too', async () => {

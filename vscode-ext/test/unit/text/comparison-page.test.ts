@@ -30,7 +30,7 @@ function comparison(...groups: ComparisonGroup[]): Comparison {
 
 function shown(answer: Comparison, more: Partial<Compared> = {}): string {
   return comparisonPage(
-    { expression: 'loss', select: '', kept: false, since: false, answer, ...more },
+    { expression: 'loss', select: '', kept: false, since: false, live: true, answer, ...more },
     'abc',
     'vscode:x',
   );
@@ -105,7 +105,7 @@ test('a comparison with kept values names the workers that have changed', () => 
 
 test('a problem is shown instead of values', () => {
   const text = comparisonPage(
-    { expression: 'x', select: 'actr:Foo', kept: false, since: false, problem: 'The set is wrong.' },
+    { expression: 'x', select: 'actr:Foo', kept: false, since: false, live: true, problem: 'The set is wrong.' },
     'abc',
     'vscode:x',
   );

@@ -50,10 +50,10 @@ test('values are marked as old when a worker of their session moves, and not bef
   const [page] = panels;
   assert.ok(page !== undefined);
   assert.match(page.webview.html, /class="moved" role="status" hidden/);
-  shown.workersMoved('another');
+  shown.workersMoved('another', false);
   assert.deepEqual(page.webview.posted, []);
-  shown.workersMoved('one');
-  shown.workersMoved('one');
+  shown.workersMoved('one', false);
+  shown.workersMoved('one', false);
   assert.deepEqual(page.webview.posted, [{ kind: 'moved' }]);
   void shown.evaluateAgain();
   await requester.answer(1, '2');
@@ -64,7 +64,7 @@ test('values are old from the beginning if a worker has moved while they were re
   const requester = new Requester();
   const shown = panel();
   void shown.show(requester, 'loss');
-  shown.workersMoved('one');
+  shown.workersMoved('one', false);
   await requester.answer(0, '1');
   const [page] = panels;
   assert.ok(page !== undefined);
@@ -72,7 +72,7 @@ test('values are old from the beginning if a worker has moved while they were re
   void shown.evaluateAgain();
   await requester.answer(1, '2');
   page.visible = false;
-  shown.workersMoved('one');
+  shown.workersMoved('one', false);
   assert.match(page.webview.html, /class="moved" role="status">/);
 });
 
@@ -104,4 +104,55 @@ test('a later comparison replaces the values in the page and not the page, so th
     page.viewState.fire(undefined);
   }
   assert.match(page?.webview.html ?? '', /22/);
+});
+
+test('after a stop the values are read once more, also if many workers stop, and not while the page is hidden', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
+  const requester = new Requester();
+  const shown = panel();
+  void shown.show(requester, 'loss');
+  await requester.answer(0, '1');
+  for (let stop = 0; stop < 500; stop++) {
+    shown.workersMoved('one', true);
+  }
+  assert.equal(requester.pending.length, 1);
+  context.mock.timers.tick(300);
+  assert.equal(requester.pending.length, 2);
+  // A slow comparison makes the next one wait as long.
+  context.mock.timers.tick(5000);
+  await requester.answer(1, '2');
+  shown.workersMoved('one', true);
+  context.mock.timers.tick(4999);
+  assert.equal(requester.pending.length, 2);
+  context.mock.timers.tick(1);
+  assert.equal(requester.pending.length, 3);
+  await requester.answer(2, '3');
+  const [page] = panels;
+  assert.ok(page !== undefined);
+  page.visible = false;
+  shown.workersMoved('one', true);
+  context.mock.timers.tick(60_000);
+  assert.equal(requester.pending.length, 3);
+  page.visible = true;
+  page.viewState.fire(undefined);
+  assert.equal(requester.pending.length, 4);
+  // The user closes the page while a refresh waits for its answer.
+  page.disposed.fire(undefined);
+  await requester.answer(3, '4');
+  assert.equal(panels.length, 1);
+});
+
+test('without "refresh at stops" the values are only marked as old', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const requester = new Requester();
+  const shown = panel();
+  void shown.show(requester, 'loss');
+  await requester.answer(0, '1');
+  const [page] = panels;
+  page?.messages.fire({ kind: 'compare', expression: 'loss', select: '', keep: false, since: false, live: false });
+  await requester.answer(1, '2');
+  shown.workersMoved('one', true);
+  context.mock.timers.tick(60_000);
+  assert.equal(requester.pending.length, 2);
+  assert.deepEqual(page?.webview.posted.at(-1), { kind: 'moved' });
 });
