@@ -2,6 +2,7 @@
 
 import type { Change, Comparison, ComparisonGroup, Histogram, Share, Statistics } from '../protocol/messages';
 import { markup, page, Trusted } from './page';
+import { PLOT_STYLE, valuePlot, type Step } from './value-plot';
 
 /** A comparison that the user has requested, with its answer or its problem. */
 export interface Compared {
@@ -15,6 +16,8 @@ export interface Compared {
   /** Whether to evaluate again after each stop. */
   readonly live: boolean;
   readonly answer?: Comparison;
+  /** The numbers at the stops so far; absent if there are none. */
+  readonly steps?: readonly Step[];
   /** A sentence for the user. */
   readonly problem?: string;
 }
@@ -50,7 +53,7 @@ const STYLE = `
   tr.error td.value { color: var(--vscode-errorForeground); }
   svg.histogram { display: block; margin: 0.4em 0; }
   svg.histogram rect { fill: var(--vscode-charts-blue); }
-`;
+${PLOT_STYLE}`;
 
 /** The number of values that the summary lists. */
 const MAX_LISTED = 6;
@@ -79,10 +82,10 @@ export function comparisonPage(compared: Compared, nonce: string, script: string
 }
 
 /** Return the part of the page below the form, in HTML. */
-export function comparisonResults({ answer, problem }: Compared, isMoved = false): string {
+export function comparisonResults({ answer, problem, steps = [] }: Compared, isMoved = false): string {
   return markup`${problem === undefined ? '' : markup`<p class="problem" role="alert">${problem}</p>`}
 ${answer === undefined ? '' : movedLine(isMoved)}
-${answer === undefined ? '' : results(answer)}`.text;
+${answer === undefined ? '' : results(answer, valuePlot(steps))}`.text;
 }
 
 /** Return the line that marks the values as old. The page's script shows it as soon as a worker moves. */
@@ -91,10 +94,11 @@ function movedLine(isMoved: boolean): Trusted {
 since these values were read. Compare again.</p>`;
 }
 
-function results(answer: Comparison): Trusted {
+function results(answer: Comparison, plot: Trusted): Trusted {
   const { groups, silent, statistics, histogram, change } = answer;
   return markup`<p>${summaryOf(answer)}</p>
 ${statistics === undefined ? '' : markup`<p>${statisticsText(statistics)}</p>`}
+${plot}
 ${histogram === undefined ? '' : histogramOf(histogram)}
 ${change === undefined ? '' : changeOf(change)}
 ${groups.length === 0 ? '' : table(groups)}

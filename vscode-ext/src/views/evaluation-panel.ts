@@ -9,6 +9,7 @@ import { ClusterConnection, type Session } from '../model/cluster-connection';
 import { Latest, Throttle } from '../model/timers';
 import type { ComparisonMessage, ToComparison } from '../protocol/page-messages';
 import { comparisonPage, comparisonResults, type Compared } from '../text/comparison-page';
+import { stepOf, withStep } from '../text/value-plot';
 import type { Requester } from './command-target';
 
 /** The name under which this panel keeps values. */
@@ -107,13 +108,16 @@ export class EvaluationPanel implements vscode.Disposable {
     const whom = select.trim() !== '' ? { select } : threads !== undefined ? { threads } : {};
     const values = { ...(keep && { keep: KEPT }), ...(since && !keep && { baseline: KEPT }) };
     const isLatest = this.latest.begin();
+    const wasMoved = this.isMoved;
     this.isMoved = false;
     this.isStale = false;
     const begun = Date.now();
     let compared: Compared;
     try {
       const answer = await requester?.request('raydap/compare', { expression, ...whom, ...values });
-      compared = { ...asked, kept: asked.kept || keep, ...(answer && { answer }) };
+      const step = answer && stepOf(answer, namesOf(requester));
+      const steps = step === undefined ? [] : withStep(asked.steps ?? [], step, wasMoved);
+      compared = { ...asked, kept: asked.kept || keep, ...(answer && { answer, steps }) };
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
       compared = { expression, select, kept: asked.kept, since, live: asked.live, problem };
@@ -170,7 +174,10 @@ export class EvaluationPanel implements vscode.Disposable {
     } else if (message.expression.trim() !== '') {
       const { kept } = this.compared;
       const { select, since, live } = message;
-      this.compared = { expression: message.expression.trim(), select, kept, since, live };
+      const expression = message.expression.trim();
+      const isSame = expression === this.compared.expression && select === this.compared.select;
+      const steps = isSame ? (this.compared.steps ?? []) : [];
+      this.compared = { expression, select, kept, since, live, steps };
       await this.compare(message.keep);
     }
   }
@@ -200,6 +207,15 @@ export class EvaluationPanel implements vscode.Disposable {
     this.panel = panel;
     return panel;
   }
+}
+
+/** Return the names of the stopped threads, by their ids. */
+function namesOf(requester: Requester | undefined): ReadonlyMap<number, string> {
+  const nodes = requester instanceof ClusterConnection ? [...requester.tree.root.workers()] : [];
+  const threads = nodes.flatMap(({ worker: { title, threads: all } }) =>
+    all.map(({ threadId, order }) => [threadId, order === 0 ? title : `${title} (${order})`] as const),
+  );
+  return new Map(threads);
 }
 
 /** Return the id of the VS Code session that answers the requests. */
