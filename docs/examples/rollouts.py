@@ -31,4 +31,4 @@ rollouts = [
     for rank, env in enumerate(ranks)
 ]
 steps = int(sys.argv[1])
-print("totals:", ray.get([rollout.play.remote(steps) for rollout in rollouts]))
+print(f"totals: {ray.get([rollout.play.remote(steps) for rollout in rollouts])}")

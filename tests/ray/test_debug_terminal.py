@@ -231,7 +231,7 @@ class Spinner:
         return getattr(self, "over", False)
 
 ray.init()
-print("result:", ray.get(Spinner.remote().spin.remote()))
+print(f"result: {ray.get(Spinner.remote().spin.remote())}")
 """
 
 

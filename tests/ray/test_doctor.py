@@ -102,7 +102,8 @@ class Trainer:
 ray.init(runtime_env={"env_vars": {"RAY_DEBUG_POSTMORTEM": "1", "RAY_DEBUG": "true"}})
 trainer = Trainer.remote()
 free = Trainer.options(runtime_env={"env_vars": {"RAYDAP": "off"}}).remote()
-print("ready", *ray.get([trainer.pid.remote(), free.pid.remote()]), flush=True)
+pids = ray.get([trainer.pid.remote(), free.pid.remote()])
+print(f"ready {pids[0]} {pids[1]}", flush=True)
 open("fifo").read()
 """
 

@@ -37,7 +37,7 @@ def peel():
     return what
 
 ray.init()
-print("job", ray.get_runtime_context().get_job_id(), flush=True)
+print(f"job {ray.get_runtime_context().get_job_id()}", flush=True)
 apple, banana = Apple.remote(), Banana.options(name="chiquita").remote()
 print("result: " + str(ray.get([apple.hold.remote(), banana.hold.remote(), peel.remote()])))
 """

@@ -157,7 +157,8 @@ def work():
     return os.environ["PYTHONPATH"], "_raydap_agent" in sys.modules
 
 ray.init(runtime_env={"env_vars": {"PYTHONPATH": "/of/the/program"}})
-print("own:", *ray.get(work.remote()), flush=True)
+own = ray.get(work.remote())
+print(f"own: {own[0]} {own[1]}", flush=True)
 open("go").read()
 """
 

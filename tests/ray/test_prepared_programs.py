@@ -40,7 +40,7 @@ if __name__ == "__main__":
     stop, start = os.path.abspath("stop"), os.path.abspath("start")
     loop = Loop.remote()
     running = loop.run.remote(stop)
-    print("running", os.getpid(), sys.argv[1:], flush=True)
+    print(f"running {os.getpid()} {sys.argv[1:]}", flush=True)
     while not os.path.exists(start):
         time.sleep(0.01)  # in the driver
     env = {"env_vars": {"NEW": "1"}}

@@ -51,7 +51,7 @@ class Trainer:
 if __name__ == "__main__":
     ray.init()
     trainers = [Trainer.remote(rank, 0.2 if rank == 3 else 0.1) for rank in range(4)]
-    print("arguments", sys.argv[1:], flush=True)
+    print(f"arguments {sys.argv[1:]}", flush=True)
     print(ray.get([trainer.train.remote(12) for trainer in trainers]))
 """
 
@@ -74,13 +74,13 @@ class Loop:
         return turns >= 0
 
 ray.init()
-print("joined", ray.get_runtime_context().get_job_id(), flush=True)
+print(f"joined {ray.get_runtime_context().get_job_id()}", flush=True)
 loops = [Loop.remote() for _ in range(2)]
 calls = [each.run.remote() for each in loops]
 try:
-    print("result:", ray.get(calls), flush=True)
+    print(f"result: {ray.get(calls)}", flush=True)
 except ray.exceptions.RayTaskError as error:
-    print("error:", type(error.cause).__name__, flush=True)
+    print(f"error: {type(error.cause).__name__}", flush=True)
 open(FOLDER + "/done", "w").close()
 """
 

@@ -40,7 +40,7 @@ class Trainer:
 ray.init()
 trainers = [Trainer.remote() for _ in RANKS]
 refs = [trainer.train.remote(rank) for rank, trainer in zip(RANKS, trainers)]
-print("result:", sorted(ray.get(refs)))
+print(f"result: {sorted(ray.get(refs))}")
 """
 
 BREAKPOINT = line_of(PROGRAM, "breakpoint()")

@@ -39,7 +39,7 @@ class Trainer:
 
 ray.init()
 trainers = [Trainer.remote(place, sys.argv[1]) for place in range({COUNT})]
-print("reduced:", ray.get([each.train.remote() for each in trainers]))
+print("reduced: " + str(ray.get([each.train.remote() for each in trainers])))
 """
 
 

@@ -27,7 +27,7 @@ def double(number):
 
 ray.init()
 left = [name for name in ("RAYDAP_TERMINAL", "PYTHONPATH") if name in os.environ]
-print("result:", ray.get(double.remote(21)), left, flush=True)  # in the driver
+print(f"result: {ray.get(double.remote(21))} {left}", flush=True)  # in the driver
 """
 
 LAUNCHER = """\

@@ -95,7 +95,7 @@ async def _ask_dashboard(facts: Facts, dashboard: Dashboard) -> Facts:
     actors, jobs, nodes = await dashboard.actors(), await dashboard.jobs(), await dashboard.nodes()
     session = str(version.get("session_name") or "")
     has_serve = any(str(actor.get("class_name")).startswith("ServeReplica") for actor in actors)
-    workers = [ListedWorker(one, paused, by_worker[one.key]) for one, paused in listed.items()]
+    workers = [ListedWorker(one, paused, by_worker[one.key]) for one, paused in listed.items() if one.key in by_worker]
     known_jobs = {str(job.get("job_id")) for job in jobs}
     return replace(
         facts,

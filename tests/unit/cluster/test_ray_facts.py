@@ -62,6 +62,15 @@ def test_when_it_began_makes_no_label_different() -> None:
     assert facts([DRIVER], [], [], [job])[DRIVER.key].started == 7.0
 
 
+def test_the_driver_of_a_job_that_is_not_listed_is_rays_own() -> None:
+    """It may be another driver of a submitted job while one runs, and of any job if Ray lists none."""
+    other, submitted = {"job_id": "01000000", "status": "RUNNING"}, {"submission_id": "raysubmit_x"}
+    assert facts([DRIVER], [], [], [other]) == {}
+    assert facts([DRIVER], [], [], [{**other, **submitted, "status": "SUCCEEDED"}]) == {}
+    for jobs in ([], [{**other, **submitted}]):
+        assert facts([DRIVER], [], [], jobs)[DRIVER.key] == RayFacts("driver", job="02000000")
+
+
 def test_an_actor_with_one_method_is_named_by_both() -> None:
     actors = [{"actor_id": "a1", "class_name": "Act", "name": "bob"}]
     found = of([task("Act.step", "a1"), task("Act.step", "a1")], actors)

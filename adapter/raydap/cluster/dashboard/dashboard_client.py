@@ -126,7 +126,7 @@ class Dashboard:
         return tuple(worker for worker in map(_paused, rows) if worker is not None)
 
     async def alive(self) -> dict[ProcessInfo, RayFacts]:
-        """Return live workers and drivers except raydap's own, with their facts.
+        """Return live workers and drivers except raydap's own and Ray's own, with their facts.
 
         At most 10,000 are returned. Their `port` is 0.
         """
@@ -134,7 +134,7 @@ class Dashboard:
         processes = [row for row in rows if row.get("worker_type") in ("WORKER", "DRIVER")]
         workers = [worker for row in processes if (worker := _worker(row, port=0)) is not None]
         facts = await self.ray_facts(workers)
-        return {worker: facts[worker.key] for worker in workers if not is_own(facts[worker.key])}
+        return {each: facts[each.key] for each in workers if each.key in facts and not is_own(facts[each.key])}
 
     async def listed(self) -> dict[ProcessInfo, int]:
         """Return live workers and drivers, with the number of their threads that wait for a debugger.

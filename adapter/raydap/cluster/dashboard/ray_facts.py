@@ -66,18 +66,25 @@ def work_by_worker(
 def facts_by_worker(
     workers: Iterable[ProcessInfo], work: Mapping[WorkerKey, Work], jobs: Iterable[Row], numbers: ActorNumbers
 ) -> dict[WorkerKey, RayFacts]:
-    """Return facts for each worker and driver of Ray. A field is empty where the lists contain nothing.
+    """Return facts for each worker and driver. A field is empty where the lists contain nothing.
 
-    `work` is the result of `work_by_worker`, and `jobs` are rows of JobDetails.
+    `work` is the result of `work_by_worker`, and `jobs` are rows of JobDetails. There are no facts for Ray's own
+    driver, whose job is not listed: the dashboard's agent is one after it has submitted a job. While a submitted job
+    runs, another driver of that job may be missing from the list, too (ray/dashboard/modules/job/utils.py,
+    get_driver_jobs).
     """
     by_job = {str(job.get("job_id")): job for job in jobs}
+    is_complete = bool(by_job) and not any(
+        job.get("submission_id") and job.get("status") == "RUNNING" for job in by_job.values()
+    )
     facts = {}
     for worker in workers:
         if worker.worker_type == "DRIVER":
             # A driver's worker id is its job id, filled up with the digit f (ray/src/ray/common/id.cc,
             # ComputeDriverIdFromJob). A driver with an agent has called raydap before Ray gave it an id.
             job = _job_of_process(worker.pid, by_job) if worker.agent else worker.key[:_JOB_DIGITS]
-            facts[worker.key] = _driver(job, by_job.get(job, {}))
+            if worker.agent or job in by_job or not is_complete:
+                facts[worker.key] = _driver(job, by_job.get(job, {}))
         elif worker.key in work:
             facts[worker.key] = _worker(work[worker.key], by_job, numbers)
     return facts
