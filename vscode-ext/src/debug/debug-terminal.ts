@@ -150,7 +150,11 @@ export class DebugTerminal
     program.once('close', () => this.programs.delete(program));
     program.on('error', () => program.destroy());
     createInterface(program).once('line', (line) => {
-      const request = JSON.parse(line) as Request;
+      const request = requestOf(line);
+      if (request === undefined) {
+        program.destroy();
+        return;
+      }
       const session = this.sessionFor(request);
       session.add(program);
       program.once('close', () => {
@@ -189,6 +193,16 @@ export class DebugTerminal
   private forget(session: TerminalSession): void {
     this.sessions.delete(session);
     session.release();
+  }
+}
+
+/** Return the request in a line; undefined for a line of another program. */
+function requestOf(line: string): Request | undefined {
+  try {
+    const { program, cluster } = JSON.parse(line) as Record<string, unknown>;
+    return typeof program === 'string' && typeof cluster === 'string' ? { program, cluster } : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -159,3 +159,12 @@ test('the sessions of the user are left alone', () => {
   const session = { configuration: { type: 'raydap' } } as unknown as vscode.DebugSession;
   assert.equal(terminal.createDebugAdapterTracker(session), undefined);
 });
+
+for (const line of ['nonsense', 'null', '{"program": 1, "cluster": "http://127.0.0.1:8265"}']) {
+  test(`a line that is no request is refused: ${line}`, async () => {
+    const socket = connect(path);
+    socket.write(`${line}\n`);
+    await once(socket.resume(), 'close');
+    assert.equal(started.length, 0);
+  });
+}
