@@ -1,11 +1,9 @@
 """Access to the hub with real processes: the ways of connecting, refused clients, and tokens that stay secret."""
 
-import asyncio
 import contextlib
 import json
 import os
 import socket
-import ssl
 import stat
 import sys
 from collections.abc import Callable
@@ -16,21 +14,14 @@ from typing import Any
 import pytest
 from dap_client import Client, RequestFailed
 from local_cluster import Child
-from websockets.asyncio.client import connect as open_websocket
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from support.bridge import Hub
-from support.certificates import Certificate
 from support.debuggee import Debuggee
-from support.look import go_on, local_variables
+from support.look import go_on
 from support.terminal import Terminal
-
-PROGRAM = """\
-for turn in range(2):
-    breakpoint()
-print("DONE")
-"""
+from support.whole_session import PROGRAM, walk_through
 
 RAYDAP = [sys.executable, "-m", "raydap"]
 WAIT = 30.0
@@ -39,18 +30,6 @@ WAIT = 30.0
 @pytest.fixture
 def debuggee(plain_debugpy: Callable[[str], Debuggee]) -> Debuggee:
     return plain_debugpy(PROGRAM)
-
-
-def walk_through(client: Client, debuggee: Debuggee, **arguments: Any) -> None:
-    """Run a whole session, with both stops, to the program's end."""
-    client.start_session("attach", {"workers": [f"{debuggee.host}:{debuggee.port}"], **arguments})
-    for turn in range(2):
-        stop = client.wait_event("stopped")
-        assert local_variables(client, stop)["turn"] == str(turn)
-        go_on(client, stop)
-    assert debuggee.child.wait() == 0
-    assert "DONE" in debuggee.child.output
-    client.request("disconnect")
 
 
 class OverWebSocket:
@@ -132,72 +111,6 @@ def test_a_session_by_the_command(
     else:
         (tmp_path / "run" / "raydap" / "hub.json").write_bytes(hub.connection.read_bytes())
     walk_through(adapter(*options, **env), debuggee)
-
-
-async def capabilities_over_tls(hub: Hub, trusting: ssl.SSLContext) -> dict[str, Any]:
-    """Return the hub's answer to `initialize` over a WebSocket.
-
-    The synchronous client of websockets reads and writes in two threads, which is not safe over TLS: about one of a
-    thousand of its requests was never sent on busy processors (python/cpython issue 143756).
-    """
-    url = f"wss://{hub.host}:{hub.port}/dap"
-    async with open_websocket(url, ssl=trusting, proxy=None, additional_headers=bearer(hub.token)) as connection:
-        await connection.send('{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x"}}')
-        answer: dict[str, Any] = json.loads(await asyncio.wait_for(connection.recv(), WAIT))
-        return answer
-
-
-def test_tls_on_the_same_port_for_all_ways(
-    start_hub: Callable[..., Hub], adapter: Callable[..., Client], certificate: Certificate, debuggee: Debuggee
-) -> None:
-    hub = start_hub("--tls-cert", str(certificate.path), "--tls-key", str(certificate.key))
-    trusting = ssl.create_default_context(cafile=str(certificate.path))
-    assert asyncio.run(capabilities_over_tls(hub, trusting))["success"] is True
-    old = ssl.create_default_context(cafile=str(certificate.path))
-    old.maximum_version = ssl.TLSVersion.TLSv1_2
-    with (
-        socket.create_connection((hub.host, hub.port)) as plain,
-        old.wrap_socket(plain, server_hostname=hub.host) as wrapped,
-    ):
-        assert wrapped.version() == "TLSv1.2"
-        wrapped.sendall(b"POST / HTTP/1.1\r\n\r\n")
-        with contextlib.suppress(ssl.SSLError, ConnectionResetError):
-            assert wrapped.recv(1) == b""
-    for scheme in ("tcp", "ws"):
-        with socket.create_connection((hub.host, hub.port)) as clear:
-            clear.sendall(b"Content-Length: 2\r\n\r\n{}" if scheme == "tcp" else b"GET /dap HTTP/1.1\r\n\r\n")
-            # The hub closes the connection, or sends a TLS alert first.
-            assert clear.recv(100)[:1] in (b"", b"\x15")
-    ca = ["--tls-ca", str(certificate.path)]
-    client = adapter(f"tcps://localhost:{hub.port}", *ca, RAYDAP_TOKEN=hub.token)
-    client.request("initialize", adapterID="x")
-    client.close()
-    walk_through(adapter(f"wss://{hub.host}:{hub.port}", *ca, RAYDAP_TOKEN=hub.token), debuggee)
-
-
-def test_an_untrusted_certificate_is_reported_to_the_editor(
-    start_hub: Callable[..., Hub], adapter: Callable[..., Client], certificate: Certificate, tmp_path: Path
-) -> None:
-    hub = start_hub("--tls-cert", str(certificate.path), "--tls-key", str(certificate.key))
-    for scheme in ("wss", "tcps"):
-        client = adapter(f"{scheme}://{hub.host}:{hub.port}", RAYDAP_TOKEN=hub.token)
-        with pytest.raises(RequestFailed, match=r"certificate that is not trusted.*--tls-ca.*5001"):
-            client.request("initialize", adapterID="x")
-
-
-def test_a_mismatch_of_tls_is_reported(
-    start_hub: Callable[..., Hub], certificate: Certificate, adapter: Callable[..., Client]
-) -> None:
-    plain = start_hub()
-    secure = start_hub("--tls-cert", str(certificate.path), "--tls-key", str(certificate.key))
-    for hub, scheme, told in (
-        (plain, "wss", r"does not use TLS; .* use ws://\. \[raydap 5001\]"),
-        (plain, "tcps", r"does not use TLS; .* use tcp://\. \[raydap 5001\]"),
-        (secure, "ws", r"is not a hub, or it is a hub with TLS, for which you must use wss://\. \[raydap 5001\]"),
-    ):
-        client = adapter(f"{scheme}://{hub.host}:{hub.port}")
-        with pytest.raises(RequestFailed, match=told):
-            client.request("initialize", adapterID="raydap")
 
 
 def test_nothing_works_without_the_token_over_tcp(hub: Hub, connect_to: Callable[[str, int], Client]) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from raydap.core.model.breakpoints import WAITING
+from raydap.core.model.breakpoints import MAX_COMPLAINT, WAITING
 from raydap.errors import Code
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
@@ -56,6 +56,20 @@ def test_a_breakpoint_without_its_worker_is_not_verified_any_more(play: Play) ->
     client.nothing()
     two.die()
     assert client.event("breakpoint")["breakpoint"]["verified"] is False
+
+
+def test_a_message_of_a_worker_about_a_breakpoint_is_one_short_line(play: Play) -> None:
+    """Editors show it at the end of the line."""
+    client = play.session()
+    worker = play.worker("w1")
+    worker.hold.add("setBreakpoints")
+    set_lines(client, {"line": 7})
+    play.paused(worker)
+    (request,) = [message for message in worker.heard if message["command"] == "setBreakpoints"]
+    message = "no\nsuch \x1b[31mline " + "x" * 1000
+    worker.reply(request, {"breakpoints": [{"verified": False, "id": 0, "message": message}]})
+    shown = client.event("breakpoint")["breakpoint"]["message"]
+    assert (len(shown), shown.isprintable(), shown[-1]) == (MAX_COMPLAINT, True, "…")
 
 
 def test_what_workers_say_of_a_breakpoint_is_merged(play: Play) -> None:

@@ -37,7 +37,7 @@ from .leftover_sockets import remove_some
 from .light_start import CHANGE_TIMEOUT_S, begin_in_child, is_loaded, load_rest, start_thread
 from .private_sockets import listen_privately, peer_is_trusted, peer_pid
 from .raydap_calls import call_raydaps
-from .replaced_functions import DETACH, restore
+from .replaced_functions import DETACHED, restore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Agent:
         for each in self._sockets:
             each.drop()
         if session is not None:
-            restore(None, DETACH)
+            restore(None, DETACHED)
         self.forked = True
         begin_in_child()
         self._reset(identity)

@@ -8,7 +8,7 @@ from .agent_lines import write_line
 from .agent_socket import AgentSocket
 from .breakpoint_hooks import global_debugger, replace_breakpoints
 from .pydevd_lifetime import import_debugpy, prepare, stop, unknown_debugpy, without_sleep
-from .replaced_functions import DETACH, install, put_back, restore
+from .replaced_functions import DETACHED, install, put_back, restore
 
 FILE = "<raydap agent>"
 """The file name under which an agent's sources are compiled. pydevd neither traces nor shows code from there."""
@@ -57,7 +57,7 @@ class AgentSession:
             self._start()
             replace_breakpoints(debugger)
         except BaseException as error:  # Not only Exception: pydevd ends a process in which it fails.
-            restore(None, DETACH)
+            restore(None, DETACHED)
             left = self.started or global_debugger()
             if left is not None:
                 stop(left)
@@ -78,7 +78,7 @@ class AgentSession:
         finally:
             with changing:
                 self.has_ended = True
-                restore(None, DETACH)
+                restore(None, DETACHED)
                 stop(debugger)
 
     def _start(self) -> None:

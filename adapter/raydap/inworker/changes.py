@@ -16,7 +16,7 @@ from .message_limit import MessageLimit
 from .post_mortem import PostMortem, keep_exceptions_picklable
 from .redirected_output import keep_redirectors
 from .relisten import relisten_when_lost, stop_for_clients_only
-from .replaced_functions import PYDEVD, SESSION, restore
+from .replaced_functions import DETACHING, PYDEVD_ENDED, restore
 from .resumed_frames import trace_resumed_frames, trace_resumed_frames_no_more
 from .stuck_adapter import SEND_TIMEOUT_S, end_stuck_adapter, set_send_timeout
 from .thread_control import ThreadControl
@@ -88,12 +88,12 @@ class Changes:
     def leave(self, tune: bool) -> None:
         """Undo `enter` and `show_arrays`."""
         self.debugger.multi_threads_single_notification = True
-        restore(self.debugger, SESSION)
+        restore(self.debugger, DETACHING)
         forget_file_types()
         self.limits.hurry()
         if getattr(self.debugger, "has_adapter", True):
             trace_resumed_frames_no_more()
-            restore(self.debugger, PYDEVD)
+            restore(self.debugger, PYDEVD_ENDED)
         vars(self.debugger).pop("raydap", None)
         if tune:
             set_nodelay(self.debugger, 0)

@@ -12,7 +12,7 @@ from typing import Any
 
 from .agent_threads import NamedThread, Signal, forget_dummy_threads, start_unnoticed
 from .light_start import AGENT_THREADS, get_ident
-from .replaced_functions import PYDEVD, SESSION, StandIn, install, put_back, remember, restore
+from .replaced_functions import DETACHING, PYDEVD_ENDED, StandIn, install, put_back, remember, restore
 from .resumed_frames import trace_resumed_frames, trace_resumed_frames_no_more
 from .thread_frames import current_frames
 from .thread_identity import keep_one_thread_object
@@ -199,7 +199,7 @@ def restore_all(debugger: Any) -> None:
 
     debugpy leaves names behind (pydev_umd.py), even after its own undo_patch_thread_modules (pydev_monkey.py).
     """
-    restore(debugger, SESSION, PYDEVD)
+    restore(debugger, DETACHING, PYDEVD_ENDED)
     # The functions that list threads.
     while CODE_BEFORE:
         function, code = CODE_BEFORE.popitem()

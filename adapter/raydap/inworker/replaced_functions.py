@@ -26,9 +26,10 @@ that copy the attributes of the replacement have another `id`."""
 DEBUGPYS = ("debugpy", "pydevd", "_pydev", "pydev_", "_thread")
 """The beginnings of the module names of debugpy's functions, and of the functions of Python that debugpy puts back."""
 
-DETACH = "raydap has detached"
-SESSION = "raydap detaches"
-PYDEVD = "pydevd has ended"
+DETACHING = "raydap detaches"
+PYDEVD_ENDED = "pydevd has ended"
+DETACHED = "raydap has detached"
+"""Times in TABLE at which raydap restores functions, in their order."""
 
 TABLE = """\
 - os:fork posix:fork os:forkpty posix:forkpty | with an agent | the process ends
@@ -234,7 +235,7 @@ def restore(root: "Any", *untils: str) -> None:
 def remember() -> None:
     """Record the functions of Python that debugpy is about to replace."""
     for path, until in UNTIL.items():
-        if until in (DETACH, PYDEVD) and path.startswith(("sys:", "builtins:", "_thread:", "threading:")):
+        if until in (DETACHED, PYDEVD_ENDED) and path.startswith(("sys:", "builtins:", "_thread:", "threading:")):
             module, name = _place(path, None)
             PROGRAMS[path] = (vars(module)[name],) if name in vars(module) else ()
 

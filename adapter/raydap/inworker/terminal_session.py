@@ -7,15 +7,18 @@ The variable RAYDAP_TERMINAL of such a terminal is the path of a socket on which
 import json
 import os
 import sys
+import time
 from typing import Any
 
-from .private_sockets import peer_is_trusted
+from .agent_lines import STOPPED_INTERVAL_S, is_stopped
+from .private_sockets import peer_is_trusted, peer_pid
 
 CALL_TIMEOUT_S = 1.0
 """Seconds for the extension to accept a call."""
 
 SESSION_TIMEOUT_S = 60.0
-"""Seconds for a session to attach and to set its breakpoints. After that the program continues without them."""
+"""Seconds for a session to attach and to set its breakpoints. After that the program continues without them, and at
+once if VS Code is stopped."""
 
 PROGRAM: dict[str, Any] = {}
 """The open connection to the extension, as `connection`. VS Code ends the session when the program closes it, which it
@@ -51,7 +54,21 @@ def open_session(terminal: str, cluster: str) -> None:
     PROGRAM["connection"] = connection
     try:
         connection.sendall(f"{json.dumps(request)}\n".encode())
-        connection.settimeout(SESSION_TIMEOUT_S)
-        connection.recv(1)
+        wait_for_byte(connection, peer_pid(connection))
     except OSError:
         pass  # VS Code has just ended, or its session does not begin.
+
+
+def wait_for_byte(connection: Any, pid: int) -> None:
+    """Return when the process with this pid has sent a byte, has closed the connection, or is stopped.
+
+    Return after SESSION_TIMEOUT_S in any case. Raise OSError.
+    """
+    connection.settimeout(STOPPED_INTERVAL_S)
+    until = time.monotonic() + SESSION_TIMEOUT_S
+    while not is_stopped(pid) and time.monotonic() < until:
+        try:
+            connection.recv(1)
+            return
+        except TimeoutError:
+            pass

@@ -118,6 +118,6 @@ def test_other_messages_stay_as_they_are() -> None:
     limit.override()
     command: Any = type("NullCommand", (), {"as_dict": None})()
     writer.add_command(command)
-    replaced_functions.restore(limit.debugger, replaced_functions.SESSION)
+    replaced_functions.restore(limit.debugger, replaced_functions.DETACHING)
     assert writer.commands == [command]
     assert "add_command" not in vars(writer)

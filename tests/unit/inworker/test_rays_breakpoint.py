@@ -8,7 +8,7 @@ import pytest
 
 from raydap.inworker.breakpoint_hooks import override_rays_breakpoint
 from raydap.inworker.forked_children import stop_in_forked_children
-from raydap.inworker.replaced_functions import DETACH, restore
+from raydap.inworker.replaced_functions import DETACHED, restore
 
 
 @pytest.mark.parametrize("overrides", [(0, 1), (1, 0)], ids=["agent first", "adapter first"])
@@ -27,5 +27,5 @@ def test_sessions_do_not_pile_up_overrides(overrides: tuple[int, int], monkeypat
             begin[number]()
             assert ray_debugpy._try_import_debugpy.__wrapped__ is rays
             assert ray_debugpy._try_import_debugpy() == "Ray's"
-    restore(None, DETACH)
+    restore(None, DETACHED)
     assert ray_debugpy._try_import_debugpy is rays

@@ -2,6 +2,8 @@
 
 import json
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from raydap.inworker import terminal_session
+from support import processes
 
 
 @pytest.fixture
@@ -58,6 +61,37 @@ def session_at(extension: socket.socket) -> socket.socket:
     connection.send(b"\n")
     asking.join(10)
     return connection
+
+
+LISTENER = """
+import socket, sys
+with socket.socket(socket.AF_UNIX) as listener:
+    listener.bind(sys.argv[1])
+    listener.listen()
+    print("listening", flush=True)
+    connection, _ = listener.accept()
+    connection.recv(1000)
+    print("asked", flush=True)
+    connection.recv(1)
+"""
+
+
+def test_a_driver_does_not_wait_for_a_window_that_is_stopped(tmp_path: Path) -> None:
+    path = str(tmp_path / "extension")
+    command = [sys.executable, "-c", LISTENER, path]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as window:
+        try:
+            assert window.stdout is not None
+            assert window.stdout.readline() == "listening\n"
+            arguments = (path, "http://127.0.0.1:8265")
+            asking = threading.Thread(target=terminal_session.open_session, args=arguments, daemon=True)
+            asking.start()
+            assert window.stdout.readline() == "asked\n"
+            processes.freeze(window.pid)
+            asking.join(10)
+            assert not asking.is_alive()
+        finally:
+            window.kill()
 
 
 def test_nothing_is_sent_to_another_user(

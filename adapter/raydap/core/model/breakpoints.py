@@ -13,10 +13,15 @@ from raydap.core.model.barrier_terms import BarrierTerms
 from raydap.core.model.exception_filters import ExceptionFilters
 from raydap.core.model.handles import Handles
 from raydap.errors import Code, Problem, ProblemError
+from raydap.presentation.safe_text import one_line
+from raydap.presentation.short_text import shortened
 from raydap.protocol import messages
 from raydap.protocol.types import ClientId, Handle, WorkerKey
 
 WAITING = "No worker has set this breakpoint yet; raydap sets it in every worker that it attaches to."
+
+MAX_COMPLAINT = 300
+"""The longest message of a worker about a breakpoint, in characters. Editors show it at the end of a line."""
 
 _PLACE = {"line", "column", "name"}
 """The keys of a spec that determine the place of a breakpoint."""
@@ -101,7 +106,7 @@ class RunBreakpoint:
             if answer.get("verified") is True:
                 self._verified.setdefault(worker, answer)
             elif answer.get("message"):
-                self._complaints.setdefault(worker, str(answer["message"]))
+                self._complaints.setdefault(worker, shortened(one_line(str(answer["message"])), MAX_COMPLAINT))
 
     def view(self) -> messages.Breakpoint:
         """Return the breakpoint as clients see it, merged from all answers."""
