@@ -94,7 +94,7 @@ def test_a_program_stops_in_its_first_task_and_ends_its_session(
 
 
 def test_a_program_without_ray_and_a_forbidden_one_ask_for_no_session(extension: socket.socket, run: Run) -> None:
-    child = run("import sys, os; print('path:', [each for each in sys.path if 'raydap' in each])")
+    child = run("import sys, os; print('path:', [each for each in sys.path if 'at_start' in each])")
     assert result(child) == "path: []"
     child = run(PROGRAM, {"RAYDAP": "off"})
     assert result(child) == "result: 42 []"
