@@ -104,6 +104,8 @@ INVENTORY: dict[str, tuple[str, ...]] = {
     "protocol/generate_typescript.py": (PART,),
     "report/unattended.py": (NULL,),
     "report/report_files.py": ("report", "data of a report", "file beside a report"),
+    "mcp_server/answer_text.py": (OWN,),
+    "mcp_server/breakpoint_tool.py": (NAMED,),
     "runtime/agents.py": ("sockets that may be agents", "users/test_peers.py::test_a_connection_of_theirs_is_closed"),
     "runtime/engine.py": (TCP,),
     "runtime/node_agents.py": (OWN,),

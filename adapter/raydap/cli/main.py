@@ -34,6 +34,9 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "connect": "Connect an editor to a hub.",
         "lsp": "Speak the Language Server Protocol.",
     },
+    "For coding agents": {
+        "mcp": "Speak the Model Context Protocol.",
+    },
     "Hubs, for remote clusters": {
         "serve": "Start a hub on this machine.",
         "up": "Start a hub inside a cluster.",

@@ -39,6 +39,11 @@ def console(stderr: bool = False, environ: Mapping[str, str] = os.environ) -> Co
     return _Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False, soft_wrap=not is_terminal)
 
 
+def silent_console() -> Console:
+    """Return a console that prints nothing, for a program whose standard output carries a protocol."""
+    return Console(quiet=True)
+
+
 def print_json(value: object) -> None:
     """Print a value as JSON, for programs. Characters that could deceive the user of a terminal are escaped."""
     text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()

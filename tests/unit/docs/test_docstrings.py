@@ -1,4 +1,7 @@
-"""Each field of a dataclass, a msgspec struct or a NamedTuple has a docstring of its own, below the field."""
+"""Each field of a dataclass, a msgspec struct or a NamedTuple has a docstring of its own, below the field.
+
+The description in the JSON schema of a tool's argument (mcp_server/tool_arguments.py) is one, too.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -7,6 +10,9 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[3] / "adapter" / "raydap"
 FILES = sorted(PACKAGE.rglob("*.py"))
+
+_DESCRIBED = ("WorkerSet", "WaitSeconds")
+"""Types of arguments that have a description."""
 
 CLASSES = [
     (path.relative_to(PACKAGE), node)
@@ -38,7 +44,8 @@ def _fields() -> Iterator[tuple[Path, str, bool]]:
             continue
         for field, below in pairwise([*node.body, ast.Pass()]):
             if isinstance(field, ast.AnnAssign):
-                yield path, f"{node.name}.{ast.unparse(field.target)}", _is_docstring(below)
+                has_text = _is_docstring(below) or ast.unparse(field.annotation) in _DESCRIBED
+                yield path, f"{node.name}.{ast.unparse(field.target)}", has_text or "description=" in ast.unparse(field)
 
 
 def _is_docstring(node: ast.stmt) -> bool:

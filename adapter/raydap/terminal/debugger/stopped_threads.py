@@ -36,7 +36,8 @@ class StoppedThreads:
         """The stops that the user has not been shown yet, by thread."""
         self.expected: set[int] = set()
         """The threads whose next stop a command waits for, and then shows."""
-        self._count = 0
+        self.count = 0
+        """The number of stops so far."""
         self._numbers: dict[int, int] = {}
         """The number of each thread's last stop."""
         self._ended: set[int] = set()
@@ -58,17 +59,17 @@ class StoppedThreads:
 
     def _stopped(self, body: Any) -> None:
         thread = body["threadId"]
-        self._count += 1
+        self.count += 1
         stop = ThreadStop(
             thread,
-            self._count,
+            self.count,
             str(body.get("reason", "")),
             str(body.get("description") or ""),
             str(body.get("text") or ""),
             tuple(body.get("hitBreakpointIds") or ()),
         )
         self.stops[thread] = stop
-        self._numbers[thread] = self._count
+        self._numbers[thread] = self.count
         self._ended.discard(thread)
         if thread not in self.expected:
             self.unseen[thread] = stop

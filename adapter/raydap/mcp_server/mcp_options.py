@@ -1,0 +1,15 @@
+"""What the user allows the server to do and to show."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class McpOptions:
+    """What the user allows."""
+
+    show_secrets: bool = False
+    """Whether answers contain passwords, tokens and keys."""
+    allow_code: bool = False
+    """Whether `values` and `look` execute statements, too."""
+    read_only: bool = False
+    """Whether only tools that neither stop nor change anything are offered."""
