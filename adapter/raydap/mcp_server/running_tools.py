@@ -108,6 +108,7 @@ async def go(session: ToolSession, given: GoCall) -> Found:
     before = {thread: debugger.threads.number(thread) for thread in threads}
     if given.action == "continue":
         session.moved.difference_update(threads)
+        session.paused.difference_update(filter(None, map(debugger.keys.get, threads)))
         wanted = ContinueThreadsArguments(threads=tuple(threads))
         await debugger.live.ask("raydap/continue", wanted, ResumedThreads)
         return await _after_continue(session, len(threads), before, given.wait)
@@ -161,6 +162,9 @@ async def _after_continue(session: ToolSession, count: int, before: dict[int, in
 
 async def _pause(session: ToolSession, select: str | None, seconds: float) -> Found:
     debugger = await session.joined()
+    if session.program:
+        # A program that was just launched is not attached yet.
+        await debugger.threads.wait(lambda: bool(debugger.live.debugged) or debugger.has_ended, seconds)
     entries = await members(session, select) if select is not None else debugger.live.debugged
     running = [entry for entry in entries if entry.state not in ("stopped", "held")]
     if not running:
@@ -168,15 +172,14 @@ async def _pause(session: ToolSession, select: str | None, seconds: float) -> Fo
         if not places:
             raise ToolError('No worker is debugged that could be paused; name a set: go(action="pause", set="*").')
         return Found(["All of them are stopped already.", *await stopped_lines(debugger, places)])
-    before = set(debugger.threads.stops)
-    await debugger.request("raydap/pause", workers=[entry.key for entry in running])
     wanted = {entry.key for entry in running}
+    session.paused |= wanted
+    await debugger.request("raydap/pause", workers=sorted(wanted))
 
     def is_over(places: Sequence[WorkerPlace]) -> bool:
         return {each.worker for each in places} >= wanted
 
     places = await wait_for_stops(session, select, is_over, seconds)
-    session.moved.update(set(debugger.threads.stops) - before)
     missing = wanted - {each.worker for each in places}
     more = [f"{len(missing)} of {len(running)} have not stopped yet"] if missing else []
     return Found([*await stopped_lines(debugger, places), *more])

@@ -122,7 +122,7 @@ def read(kind: type[ToolArguments], given: Mapping[str, Any]) -> ToolArguments:
     hints = get_type_hints(kind)
     for name in given:
         if name not in hints:
-            near = difflib.get_close_matches(name, hints, 1, 0.5)
+            near = [*difflib.get_close_matches(name, hints, 1, 0.5), *(hint for hint in hints if hint in name)]
             raise ArgumentError(
                 f"There is no argument {json.dumps(name)}"
                 + (f"; did you mean {near[0]}?" if near else f". The arguments are: {', '.join(hints)}.")

@@ -61,7 +61,6 @@ class ToolCalls:
         self._options = options
         self._folder = answer_text.Folder()
         self._moving = asyncio.Lock()
-        self._joining = asyncio.Lock()
 
     async def call(self, name: str, given: Mapping[str, Any]) -> CallAnswer:
         """Carry out a call, and return its answer. Raises nothing but CancelledError."""
@@ -90,9 +89,6 @@ class ToolCalls:
         if name in _MOVING:
             async with self._moving:
                 return await _FUNCTIONS[name](self.session, read)
-        async with self._joining:
-            if name != "status":
-                await self.session.joined()
         return await _FUNCTIONS[name](self.session, read)
 
     def _text(self, lines: list[str], following: str) -> str:

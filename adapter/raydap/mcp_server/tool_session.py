@@ -51,22 +51,29 @@ class ToolSession:
         self.own_breakpoints: set[int] = set()
         """The ids of the breakpoints that the model has set."""
         self.moved: set[int] = set()
-        """The threads that the model has paused or stepped, whose stops are its own."""
+        """The threads that the model has stepped, whose stops are its own."""
+        self.paused: set[str] = set()
+        """The keys of the workers that the model has paused. The stop can come after the answer."""
         self._output: deque[str] = deque(maxlen=KEPT_OUTPUT)
         self._line = ""
         """The beginning of a line of output whose end has not come yet."""
         self._dropped = 0
         self._tasks = Tasks()
+        self._joining = asyncio.Lock()
 
     # Beginning.
 
     async def joined(self) -> Debugger:
         """Return the session; join one, or begin to observe the cluster, if there is none yet.
 
-        Raises ToolError, and what joining.find raises.
+        Raises what joining.find raises.
         """
-        if self.debugger is not None and (not self.live.ended.is_set() or self.program):
-            return self.debugger
+        async with self._joining:
+            if self.debugger is None or (self.live.ended.is_set() and not self.program):
+                await self._join()
+            return self._debugger
+
+    async def _join(self) -> None:
         await self.leave()
         await self._find(self.target)
         session = self.live.session
@@ -78,7 +85,6 @@ class ToolSession:
         else:
             await self._begin("attach", {"dashboard": self.target.dashboard, "autoAttach": False})
         await self.live.wait_listed()
-        return self._debugger
 
     async def begin(
         self,
@@ -198,8 +204,12 @@ class ToolSession:
 
     def is_own_stop(self, thread: int) -> bool:
         """Return whether the model has caused the stop of a thread, by a breakpoint, a pause or a step."""
-        stop = self._debugger.threads.stops.get(thread)
-        return stop is not None and (thread in self.moved or bool(self.own_breakpoints.intersection(stop.hit)))
+        debugger = self._debugger
+        stop = debugger.threads.stops.get(thread)
+        if stop is None:
+            return False
+        is_paused = stop.reason == "pause" and debugger.keys.get(thread) in self.paused
+        return is_paused or thread in self.moved or bool(self.own_breakpoints.intersection(stop.hit))
 
     async def remove_breakpoints(self, ids: Iterable[int]) -> int:
         """Remove breakpoints of the model's, which also releases barriers. Return their number. Raises SessionError."""
@@ -226,7 +236,7 @@ class ToolSession:
         self._tasks.cancel()
         self.debugger = None
         self.is_debugging, self.program, self.exit_code = False, "", None
-        self.baselines, self.own_breakpoints, self.moved = set(), set(), set()
+        self.baselines, self.own_breakpoints, self.moved, self.paused = set(), set(), set(), set()
 
     async def _undo(self, debugger: Debugger) -> None:
         own = tuple(thread for thread in debugger.threads.stops if self.is_own_stop(thread))
