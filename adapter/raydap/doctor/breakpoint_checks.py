@@ -30,7 +30,7 @@ def breakpoints(facts: Facts) -> Iterator[Finding]:
             what = f"{one} is not set in every worker: {one.message}"
             yield note(what, "A debug session reports this.", subject=str(one))
         if one.source is not None:
-            yield from _line(one, one.source)
+            yield from line(one, one.source)
             yield from _processes(facts, one)
 
 
@@ -46,7 +46,7 @@ def code_lines(source: bytes, path: str) -> set[int]:
     return lines
 
 
-def _line(one: SourceBreakpoint, source: bytes) -> Iterator[Finding]:
+def line(one: SourceBreakpoint, source: bytes) -> Iterator[Finding]:
     """Check whether the line has code.
 
     If not, pydevd stops at the last line before it that has code (pydevd_api.py, add_breakpoint).

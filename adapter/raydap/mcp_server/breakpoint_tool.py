@@ -11,7 +11,7 @@ from typing import Any
 from raydap import safe_files
 from raydap.bounded_wait import wait_for
 from raydap.core.model.breakpoints import WAITING
-from raydap.doctor import diagnosis, gathering
+from raydap.doctor import breakpoint_checks, diagnosis, gathering
 from raydap.doctor.facts import SourceBreakpoint
 from raydap.doctor.finding import FAULTS
 from raydap.mcp_server.stopped_workers import Found, shown_path
@@ -113,20 +113,19 @@ async def run(session: ToolSession, given: BreakpointCall) -> Found:
 
 
 async def _obstacles(debugger: Debugger, each: SetBreakpoint) -> list[str]:
-    """Return why a breakpoint is set in no worker, as `raydap doctor` finds it; [] if it is set."""
-    cluster = debugger.live.cluster
-    if each.verified or not each.path or not cluster:
-        return []
+    """Return why a breakpoint is not hit, as `raydap doctor` finds it; [] if no reason is found."""
     try:
-        source: bytes | None = safe_files.read_regular(each.path)
+        source: bytes | None = safe_files.read_regular(each.path) if each.path else None
     except (OSError, ValueError):
         source = None
     one = SourceBreakpoint(Path(each.path), each.line, source)
-    with suppress(asyncio.TimeoutError, OSError):
-        findings = diagnosis.diagnose(await wait_for(gathering.gather(cluster, [one], os.environ, False), DOCTOR_S))
-        chosen = [found for found in findings if found.subject == str(one) and found.severity in (*FAULTS, "note")]
-        return [" ".join(filter(None, (found.what, found.why, found.what_to_do))) for found in chosen]
-    return []
+    found = list(breakpoint_checks.line(one, source)) if source is not None else []
+    if not each.verified and each.path and debugger.live.cluster:
+        with suppress(asyncio.TimeoutError, OSError):
+            facts = await wait_for(gathering.gather(debugger.live.cluster, [one], os.environ, False), DOCTOR_S)
+            found = [finding for finding in diagnosis.diagnose(facts) if finding.subject == str(one)]
+    chosen = [finding for finding in found if finding.severity in (*FAULTS, "note")]
+    return [" ".join(filter(None, (finding.what, finding.why, finding.what_to_do))) for finding in chosen]
 
 
 def _barrier(text: str) -> str:

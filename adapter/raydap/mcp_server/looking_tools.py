@@ -12,7 +12,7 @@ from raydap.mcp_server.stopped_workers import Found, as_set, members, shown_path
 from raydap.mcp_server.tool_arguments import HangCall, LookCall, StacksCall, StatusCall, ValuesCall
 from raydap.mcp_server.tool_session import ToolError, ToolSession
 from raydap.presentation import folded_tables
-from raydap.presentation.safe_text import one_line
+from raydap.presentation.safe_text import one_line, without_colours
 from raydap.presentation.short_text import in_one_line, shortened
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.stack_messages import MergedStacks, StackArguments, StacksArguments, WorkerStack
@@ -232,7 +232,7 @@ async def _reason(debugger: Debugger, thread: int) -> str:
         return stop.text or "exception"
     # debugpy appends a note about the frame, which is shown anyway.
     parts = [str(info.get(key) or "").partition("(note:")[0].strip() for key in ("exceptionId", "description")]
-    return f"stopped at the exception {in_one_line(one_line(': '.join(filter(None, parts))), 300)}"
+    return f"stopped at the exception {in_one_line(one_line(without_colours(': '.join(filter(None, parts)))), 300)}"
 
 
 def _stack(frames: list[Frame], current: int) -> list[str]:

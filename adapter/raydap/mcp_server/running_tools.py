@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 from raydap.mcp_server import breakpoint_tool
@@ -23,9 +24,13 @@ from raydap.protocol.raydap_messages import (
     ResumedThreads,
     SteppedThreads,
     StepThreadsArguments,
+    WorkerEntry,
 )
 from raydap.protocol.stack_messages import WorkerPlace
 from raydap.terminal.debugger.debugger import Debugger
+
+ATTACH_S = 15.0
+"""Seconds to attach to all workers of a job that runs; reaching one takes up to a second."""
 
 _STEPS = {"next": "next", "step": "stepIn", "out": "stepOut", "until_parted": "next"}
 """The requests of DAP by the actions of `go`."""
@@ -42,7 +47,8 @@ async def start(session: ToolSession, given: StartCall) -> Found:
     answers: list[str] = []
 
     async def configure(debugger: Debugger) -> None:
-        filters = ["uncaught"] if given.on_error else []
+        # In a task, Ray catches each exception; so the second filter is needed to stop where it leaves the user's code.
+        filters = ["uncaught", "userUnhandled"] if given.on_error else []
         await debugger.connection.request("setExceptionBreakpoints", {"filters": filters})
         for place in places:
             session.own_breakpoints.add(await breakpoint_tool.send(debugger, place))
@@ -55,11 +61,24 @@ async def start(session: ToolSession, given: StartCall) -> Found:
     else:
         await session.begin("launch", {**common, **_program(given)}, configure)
         session.program = os.path.basename(given.program) or given.module
-    stopped = await wait_for_stops(session, None, bool, given.wait)
     debugger = await session.joined()
+    if given.job:
+        await debugger.threads.wait(lambda: not _unreached(debugger, given.job), ATTACH_S)
+    stopped = await wait_for_stops(session, None, bool, given.wait)
     if places and not debugger.has_ended:
         answers = await breakpoint_tool.listed(session, only_own=True)
     return Found([*await stopped_lines(debugger, stopped), *answers, *_still_running(session, stopped, given.wait)])
+
+
+def _unreached(debugger: Debugger, job: str) -> list[WorkerEntry]:
+    """Return the workers of a job that raydap has yet to attach to, and for which no reason is known why it cannot."""
+    return [
+        entry
+        for entry in debugger.live.busy
+        if entry.state in ("alive", "attaching")
+        and not entry.problem
+        and any(fnmatchcase(name, job) for name in (entry.job, entry.submission))
+    ]
 
 
 def _program(given: StartCall) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class StartCall(ToolArguments, frozen=True):
     job: Annotated[str, Meta(description="Or a running job: Ray's job id or submission id; * for all.")] = ""
     hub: Annotated[str, Meta(description="Or the URL of a hub.")] = ""
     breakpoints: Annotated[list[str], Meta(description='"FILE:LINE", "FUNCTION", "FILE:LINE if CONDITION".')] = []
-    on_error: Annotated[bool, Meta(description="Stop at uncaught exceptions.")] = True
+    on_error: Annotated[bool, Meta(description="Stop where exceptions leave the program's own code.")] = True
     wait: WaitSeconds = 20.0
 
 

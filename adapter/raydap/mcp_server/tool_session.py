@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
@@ -12,7 +11,7 @@ from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import SessionError
 from raydap.client.joining import SessionTarget
 from raydap.mcp_server.mcp_options import McpOptions
-from raydap.presentation.safe_text import one_line
+from raydap.presentation.safe_text import one_line, without_colours
 from raydap.protocol.raydap_messages import ContinueThreadsArguments, ResumedThreads
 from raydap.tasks import Tasks
 from raydap.terminal import screen
@@ -21,8 +20,6 @@ from raydap.terminal.live_session import LiveSession, is_idle
 
 KEPT_OUTPUT = 200
 """The most lines of output that are kept for the next answer; older ones are only counted."""
-
-_COLOUR = re.compile(r"\x1b\[[0-9;:?]*[A-Za-z]")
 
 UNDO_TIMEOUT_S = 10.0
 """Seconds to remove breakpoints and to resume workers at the end, each of which is one request."""
@@ -108,6 +105,8 @@ class ToolSession:
                 arguments = {}
         await self._begin(command, arguments, lambda: configure(self._debugger))
         self.is_debugging = True
+        if command == "attach":
+            await self.live.wait_listed()
         if self.live.session.own is not None:
             await self.live.session.own.share()
 
@@ -170,7 +169,7 @@ class ToolSession:
         *lines, self._line = (self._line + text).split("\n")
         for line in lines:
             # A progress bar is drawn again after each carriage return.
-            shown = _COLOUR.sub("", line.rstrip("\r").rpartition("\r")[2]).rstrip()
+            shown = without_colours(line.rstrip("\r").rpartition("\r")[2]).rstrip()
             if shown:
                 self._dropped += len(self._output) == KEPT_OUTPUT
                 self._output.append(one_line(shown))

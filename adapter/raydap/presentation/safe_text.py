@@ -33,6 +33,8 @@ LINE_BREAK = "\N{DOWNWARDS ARROW WITH CORNER LEFTWARDS}"
 _COLOUR_OR_RETURN = re.compile(r"(\x1b\[[\d;:]{0,60}m|\r)")
 """Programs print these to colour text, and to redraw a progress bar."""
 
+_SEQUENCES = re.compile(r"\x1b\[[\d;:?]{0,60}[A-Za-z]")
+
 
 def visible(text: str) -> str:
     """Return text of any number of lines, with a replacement character for each character that is not safe to print."""
@@ -42,6 +44,11 @@ def visible(text: str) -> str:
 def one_line(text: str) -> str:
     """Return `visible` text on one line, for names and the like: text after a line break could pass for another row."""
     return visible(_LINE_BREAKS.sub(LINE_BREAK, text).replace("\t", " "))
+
+
+def without_colours(text: str) -> str:
+    """Return the text without the escape sequences of a terminal, such as colours."""
+    return _SEQUENCES.sub("", text)
 
 
 def program_output(text: str) -> str:
