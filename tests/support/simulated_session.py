@@ -86,9 +86,9 @@ class Trainers:
         await joined.initialize()
         return joined
 
-    async def tick(self) -> None:
-        """Let the core's clock run until cancelled."""
-        while True:
+    async def tick(self, until: Callable[[], bool] = lambda: False) -> None:
+        """Let the core's clock run until `until` returns True, or until cancelled."""
+        while not until():
             await asyncio.sleep(TICK_S)
             self.play.tick(TICK_S)
 
