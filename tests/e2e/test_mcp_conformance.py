@@ -31,9 +31,7 @@ asyncio.run(serve())
 """
 
 
-@pytest.mark.skipif(
-    not FOLDER, reason="needs RAYDAP_MCP_CONFORMANCE, a folder with MCP's suite (docs/testing.md)"
-)
+@pytest.mark.skipif(not FOLDER, reason="needs RAYDAP_MCP_CONFORMANCE, a folder with MCP's suite (docs/testing.md)")
 @pytest.mark.parametrize("scenario", ["server-initialize", "ping", "tools-list", "dns-rebinding-protection"])
 def test_a_scenario(run_program: Callable[..., Child], tmp_path: Path, scenario: str) -> None:
     port = run_program(SERVER).wait_for(r"port (\d+)")[1]

@@ -11,6 +11,7 @@ from dap_client import Client, RequestFailed
 from support.bridge import Hub
 from support.debuggee import Debuggee
 from support.look import evaluate, frames, go_on, line_of, local_variables
+from support.mcp_client import McpClient
 
 PROGRAM = """\
 for turn in range(2):
@@ -126,4 +127,28 @@ def test_workers_continue_when_no_client_returns_in_time(
     client.start_session("attach", {"workers": target(debuggee), "token": hub.token})
     client.wait_event("stopped")
     client.close()
+    assert debuggee.child.wait() == 0
+
+
+def test_a_coding_agent_shares_the_session_of_an_editor(
+    come: Callable[..., Client], debuggee: Debuggee, hub: Hub, tmp_path: Path, children: ExitStack
+) -> None:
+    editor = come(workers=target(debuggee))
+    stop = editor.wait_event("stopped")
+    options = ("--connect", hub.url)
+    agent = children.enter_context(McpClient(tmp_path, *options, env={"RAYDAP_TOKEN": hub.token}))
+    assert f"{debuggee.path.name}:3 in <module>, breakpoint" in agent.call("wait")
+    assert "turn = 0\n" in agent.call("look")
+    line = line_of(PROGRAM, "second =")
+    assert "set in 1 worker" in agent.call("breakpoint", at=f"{debuggee.path}:{line}")
+    agent.call("go", action="continue")
+    assert editor.wait_event("stopped")["hitBreakpointIds"]
+    assert "in <module>, step" in agent.call("go", action="next")
+    assert editor.wait_event("stopped")["reason"] == "step"
+    assert agent.call("end").startswith("no session")
+    # The agent's stop was its own, so it goes on, to the next stop of the program.
+    stop = editor.wait_event("stopped")
+    assert local_variables(editor, stop)["turn"] == "1"
+    assert editor.request("raydap/breakpoints")["breakpoints"] == []
+    go_on(editor, stop)
     assert debuggee.child.wait() == 0

@@ -54,10 +54,9 @@ async def start(session: ToolSession, given: StartCall) -> Found:
             session.own_breakpoints.add(await breakpoint_tool.send(debugger, place))
 
     common = {"dashboard": session.target.dashboard}
-    if given.job:
-        await session.begin("attach", {**common, "job": given.job, "reach": "any"}, configure)
-    elif given.hub:
-        await session.begin("attach", {**common, "reach": "any"}, configure, given.hub)
+    if given.job or given.hub:
+        what = {"job": given.job} if given.job else {}
+        await session.begin("attach", {**common, **what, "reach": "any"}, configure, given.hub or session.target.url)
     else:
         await session.begin("launch", {**common, **_program(given)}, configure)
         session.program = os.path.basename(given.program) or given.module
