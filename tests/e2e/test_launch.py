@@ -1,6 +1,7 @@
 """`launch` of a program that does not use Ray: its output, its end, and errors before its start."""
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from dap_client import Client, RequestFailed
 
 from support.look import bodies, user_frames
 from support.processes import until_ended
+from support.terminal import Terminal
 
 PROGRAM = """\
 import os, sys
@@ -157,3 +159,38 @@ def test_an_input_is_explained_and_the_variables_of_a_file_count(client: Client,
         '"console": "integratedTerminal" has no effect here:',
         "input() failed:",
     ]
+
+
+ENTRY = '"""The program."""\nimport module_of_program\nprint("second")\n'
+
+
+@pytest.mark.parametrize("console", ["internalConsole", "integratedTerminal"])
+@pytest.mark.parametrize("kind", ["program", "module"])
+def test_stop_on_entry(client: Client, nowhere: str, tmp_path: Path, kind: str, console: str) -> None:
+    (tmp_path / "package").mkdir()
+    program = tmp_path / "package" / "program.py"
+    program.write_text(ENTRY)
+    (tmp_path / "module_of_program.py").write_text("first = 1\n")
+    what = {"program": str(program)} if kind == "program" else {"module": "package.program"}
+    env = {"PYTHONPATH": str(tmp_path)}
+    terminals: list[Terminal] = []
+    with ExitStack() as stack:
+
+        def open_terminal(arguments: dict[str, Any]) -> dict[str, Any]:
+            terminals.append(stack.enter_context(Terminal(arguments["args"], cwd=Path(arguments["cwd"]))))
+            return {}
+
+        client.answers["runInTerminal"] = open_terminal
+        arguments = {**what, "cwd": str(tmp_path), "env": env, "console": console, "dashboard": nowhere}
+        client.start_session("launch", {**arguments, "stopOnEntry": True}, supportsRunInTerminalRequest=True)
+        stop = client.wait_event("stopped")
+        assert (stop["reason"], stop["description"]) == ("entry", "entry")
+        frame = user_frames(client, stop)[0]
+        assert (frame["name"], frame["line"]) == ("<module>", 2)
+        (thread,) = client.request("threads")["threads"]
+        assert thread["name"].startswith(f"driver {'program.py' if kind == 'program' else 'package.program'} · ")
+        client.request("next", threadId=stop["threadId"])
+        assert client.wait_event("stopped")["reason"] == "step"
+        client.request("continue", threadId=stop["threadId"])
+        assert client.wait_event("exited") == {"exitCode": 0}
+        assert len(terminals) == (console == "integratedTerminal")

@@ -36,6 +36,8 @@ class FakeWorker:
         """The sourceReference of the innermost frame; not 0 for code without a file."""
         self.lines = "[7, 9]"
         """The answer to which lines can have breakpoints."""
+        self.first_line = "[]"
+        """The answer to which line of the program is the first after its docstring."""
         self.line = 7
         """The line where threads stop."""
         self.folder = ""
@@ -336,8 +338,9 @@ class FakeWorker:
                 return
             copies = self.copies_answer or json.dumps([self.copy, *self.module_copies])
             self.reply(request, {"result": copies, "variablesReference": 0})
-        elif "file_queries.code_lines" in expression:
-            self.reply(request, {"result": self.lines, "variablesReference": 0})
+        elif "file_queries.code_lines" in expression or "first_line.first_line" in expression:
+            lines = self.lines if "code_lines" in expression else self.first_line
+            self.reply(request, {"result": lines, "variablesReference": 0})
         elif resumed or unseen or paused or expression in _CHANGES:
             self.reply(request, {"result": "", "variablesReference": 0})
             self.resume(*resumed)

@@ -86,6 +86,7 @@ INVENTORY: dict[str, tuple[str, ...]] = {
     "inworker/at_start/sitecustomize.py": (PART, "files of an agent"),
     "inworker/driver_setup.py": (PART, "files of an agent"),
     "inworker/file_queries.py": (NAMED,),
+    "inworker/first_line.py": (NAMED,),
     "inworker/for_cluster/sitecustomize.py": (PART,),
     "inworker/fork_warnings.py": (OWN,),
     "inworker/private_folders.py": ("folder of a job",),
@@ -113,7 +114,6 @@ INVENTORY: dict[str, tuple[str, ...]] = {
     "runtime/session_socket.py": ("session socket", "users/test_peers.py::test_a_connection_of_theirs_is_closed"),
     "runtime/terminal_process.py": (OWN,),
     "safe_files.py": ("report", "runtime folder", "users/test_races.py::test_a_pipe_takes_the_place_of_a_source"),
-    "terminal/debugger/interactive.py": (NAMED,),
     "terminal/debugger/prompt.py": ("history of a prompt",),
     "terminal/folded_answers.py": ("picture of stacks",),
     "transport/runtime_folder.py": (

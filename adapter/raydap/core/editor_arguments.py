@@ -22,14 +22,13 @@ _PYTHON_KEYS = {"debugOptions", "pythonPath", "debugAdapterPython", "debugLaunch
 _PYTHON_KEYS |= {"clientOS"}
 _EDITOR_KEYS = frozenset(_VSCODE_KEYS | _PYTHON_KEYS | _EMACS_KEYS)
 
-_WITHOUT_EFFECT_IN_ATTACH = frozenset({"cwd", "python", "pythonArgs", "envFile", "console"})
+_WITHOUT_EFFECT_IN_ATTACH = frozenset({"cwd", "python", "pythonArgs", "envFile", "console", "stopOnEntry"})
 """Arguments for the start of a program. Editors also add them to an attach, where they are ignored."""
 
 _FOR_LAUNCH = ("program", "module", "args", "env", "submit")
 
 _IN_A_FILE = "write the code into a file and name the file in `program`"
 _ALL_RUN = "workers already run when raydap attaches to them; set a breakpoint where they should stop"
-_AT_FIRST_LINE = "set a breakpoint at the first line, or run `raydap debug PROGRAM`, which stops there"
 _NO_PROCESS = "raydap finds the workers itself; `workers` names debugpy processes by their host:port"
 _NO_SERVER = (
     "raydap connects to debugpy, and debugpy cannot connect to raydap; `workers` names host:port of each process"
@@ -37,7 +36,6 @@ _NO_SERVER = (
 _NO_CONNECT = "`launch` starts the program itself; use `attach` to connect to a running debugpy"
 _NO_TEMPLATES = "breakpoints in templates are not supported; leave it out"
 REFUSED = {
-    "stopOnEntry": _ALL_RUN,
     "code": _IN_A_FILE,
     "listen": _NO_SERVER,
     "processId": _NO_PROCESS,
@@ -54,7 +52,9 @@ REFUSED = {
 }
 """debugpy's other options, and why each is refused. Their empty values are accepted, because editors send some."""
 
-_REFUSED_IN_LAUNCH = {"stopOnEntry": _AT_FIRST_LINE, "connect": _NO_CONNECT}
+_REFUSED_IN_ATTACH = {"stopOnEntry": _ALL_RUN}
+
+_REFUSED_IN_LAUNCH = {"connect": _NO_CONNECT}
 
 _LONGEST = 40
 """Characters of a variable's name in an error message; the rest is cut off."""
@@ -65,7 +65,7 @@ def translate(arguments: Mapping[str, object], launches: bool, flags: Collection
 
     `flags` are the arguments that can be false. Raises ProblemError (BAD_ARGUMENT).
     """
-    for key, reason in (REFUSED | (_REFUSED_IN_LAUNCH if launches else {})).items():
+    for key, reason in (REFUSED | (_REFUSED_IN_LAUNCH if launches else _REFUSED_IN_ATTACH)).items():
         if arguments.get(key):
             raise _refusal(key, f"is not supported: {reason}")
     given = {

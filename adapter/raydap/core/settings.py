@@ -105,6 +105,13 @@ class LaunchSettings(AttachSettings, frozen=True, forbid_unknown_fields=True, kw
     """Where the client wants the program to run. raydap has no terminal for it."""
     submit: bool = False
     """Whether to run the program as a Ray job."""
+    stop_on_entry: bool = False
+    """Whether the driver stops at its first line of code (workers/program_entry.py)."""
+
+    @property
+    def program_name(self) -> str:
+        """The name of the program's file or of its module."""
+        return self.module or (self.program or "").rpartition("/")[2]
 
 
 class HubSettings(msgspec.Struct, frozen=True):

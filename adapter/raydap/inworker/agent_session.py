@@ -13,6 +13,9 @@ from .replaced_functions import DETACHED, install, put_back, restore
 FILE = "<raydap agent>"
 """The file name under which an agent's sources are compiled. pydevd neither traces nor shows code from there."""
 
+AT_START = "/at_start/sitecustomize.py"
+"""The end of the path of raydap's code that a program runs at its start and at each import, until it imports Ray."""
+
 
 class AgentSession:
     """A session of raydap over one connection."""
@@ -112,7 +115,7 @@ class AgentSession:
                     suspend=False,
                     wait_for_ready_to_run=False,
                     block_until_connected=True,
-                    dont_trace_end_patterns=(FILE,),
+                    dont_trace_end_patterns=(FILE, AT_START),
                     patch_multiprocessing=False,
                     notify_stdin=False,
                 )

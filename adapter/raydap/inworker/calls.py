@@ -128,6 +128,19 @@ def pause_thread(thread: int) -> str:
     return f"{_DEBUGGER}.raydap.threads.pause({thread})"
 
 
+def stop_on_entry() -> str:
+    """Return the expression that stops a process, which has not begun its program, at the program's first line.
+
+    The stop has the reason `entry` (first_line.py).
+    """
+    return f"(lambda raydap: raydap.first_line.stop_on_entry())({_installed('first_line')})"
+
+
+def first_line(path: str) -> str:
+    """Return the expression for a `list` of the first line of a file that has code after its docstring, or []."""
+    return _answer("first_line", f"first_line({path!r})")
+
+
 def blocked_threads(threads: Iterable[int], held: Iterable[int] = ()) -> str:
     """Return the expression for the threads that are to pause and have not stopped (blocked_threads.py).
 

@@ -15,7 +15,7 @@ from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, D
 from raydap.core.settings import LaunchSettings
 from raydap.errors import Problem, ProblemError
 from raydap.runtime.output_pipe import OutputPipe
-from raydap.runtime.program_command import Prepare, not_run, program_command, program_name
+from raydap.runtime.program_command import Prepare, not_run, program_command
 
 TERMINATE_TIMEOUT_S = 5.0
 """Seconds between SIGTERM and SIGKILL."""
@@ -102,7 +102,7 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
         """Emit DebuggeeStarted, and begin reading the output, which a quick program has written by now."""
         assert isinstance(transport, asyncio.SubprocessTransport)
         self._transport = transport
-        self._emit(DebuggeeStarted(program_name(self._settings), transport.get_pid(), self._off))
+        self._emit(DebuggeeStarted(self._settings.program_name, transport.get_pid(), self._off))
         for pipe in self._pipes.values():
             pipe.read()
 

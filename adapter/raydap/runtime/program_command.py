@@ -29,11 +29,6 @@ class ProgramCommand:
     """Whether the environment contains RAYDAP=off."""
 
 
-def program_name(settings: LaunchSettings) -> str:
-    """Return the name of the program's file or of its module."""
-    return settings.module or os.path.basename(settings.program or "")
-
-
 def program_command(settings: LaunchSettings, environ: Mapping[str, str], prepare: Prepare) -> ProgramCommand:
     """Return the command of a program whose environment is based on `environ`.
 

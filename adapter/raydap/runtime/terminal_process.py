@@ -16,7 +16,7 @@ from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeStarted, 
 from raydap.core.settings import LaunchSettings
 from raydap.errors import Code, Problem, ProblemError, reason_of
 from raydap.runtime import terminal_launcher
-from raydap.runtime.program_command import Prepare, not_run, program_command, program_name
+from raydap.runtime.program_command import Prepare, not_run, program_command
 from raydap.transport.unix import PrivateListener
 
 OPEN_TIMEOUT_S = 60.0
@@ -51,7 +51,7 @@ class TerminalProcess:
         try:
             listener = PrivateListener("terminal", self._accepted)
             args = (sys.executable, "-I", terminal_launcher.__file__, listener.path)
-            self._emit(TerminalNeeded(args, self._settings.cwd or os.getcwd(), program_name(self._settings)))
+            self._emit(TerminalNeeded(args, self._settings.cwd or os.getcwd(), self._settings.program_name))
             connection = await wait_for(self._connected, OPEN_TIMEOUT_S)
             if connection is not None:
                 await self._follow(connection)
@@ -97,7 +97,7 @@ class TerminalProcess:
                 raise ProblemError(not_run(self._settings, started.get("failed", "its terminal was closed"), ""))
             with ExitStack() as stack:
                 send_signal = _sender(started["pid"], stack)
-                self._emit(DebuggeeStarted(program_name(self._settings), started["pid"], command.off))
+                self._emit(DebuggeeStarted(self._settings.program_name, started["pid"], command.off))
                 code = (await _receive(reader)).get("exit")
                 if code is None:
                     # The launcher was killed. The program ends as if its terminal had been closed.

@@ -76,7 +76,6 @@ def test_another_mode_may_be_a_misspelt_filter() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "advice"),
     [
-        ("stopOnEntry", True, "raydap debug PROGRAM"),
         ("connect", {"port": 1}, "use `attach`"),
         ("code", "import ray", "write the code into a file"),
     ],

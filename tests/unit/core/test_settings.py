@@ -114,6 +114,7 @@ WRONG: list[tuple[type[AttachSettings], str, Any]] = [
     (LaunchSettings, "pythonArgs", "-X dev"),
     (LaunchSettings, "console", "terminal"),
     (LaunchSettings, "submit", "yes"),
+    (LaunchSettings, "stopOnEntry", "yes"),
 ]
 
 

@@ -46,10 +46,9 @@ def test_a_number_is_never_given_twice() -> None:
         assert asyncio.run(session.breakpoints.named(text)) is None
 
 
-def test_hidden_ones_take_no_number_and_go_when_they_are_hit() -> None:
+def test_temporary_ones_go_when_they_are_hit() -> None:
     session = Session(breakpoint_at(5), breakpoint_at(6, line=9))
-    session.breakpoints.hide([5])
-    assert session.numbers() == [(0, 5), (1, 6)]
+    session.breakpoints.temporary = {5}
     asyncio.run(session.breakpoints.remove_hit([6]))
     assert session.sent == []
     asyncio.run(session.breakpoints.remove_hit([6, 5]))

@@ -70,6 +70,8 @@ class Run:
         """Whether a client has sent its breakpoints."""
         self.program_ended = False
         """Whether the launched program has ended."""
+        self.driver: WorkerKey | None = None
+        """The process of the launched program; None before it is attached."""
         self.launcher: ClientId | None = None
         """The client that has launched the program; None without a program."""
         self.terminal_request: int | None = None

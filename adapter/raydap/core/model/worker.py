@@ -96,7 +96,8 @@ class WorkerThread:
     """One thread of a worker that has stopped at least once."""
 
     __slots__ = (
-        "accept", "handle", "local", "order", "scope", "snapshot", "state", "stepping", "stop", "stopped", "worker",
+        "accept", "entering", "handle", "local", "order", "scope", "snapshot", "state", "stepping", "stop", "stopped",
+        "worker",
     )  # fmt: skip
 
     def __init__(self, worker: "Worker", local: LocalId, order: int) -> None:
@@ -110,6 +111,8 @@ class WorkerThread:
         self.state = ThreadState.RUNNING
         self.stepping = False
         """Whether the thread runs only until the end of a step, so that the user still looks at it."""
+        self.entering = False
+        """Whether the thread steps to the launched program's first line, where it stops with the reason `entry`."""
         self.stop: HandleScope | None = None
         """The scope with the handles of the current stop; None while the thread runs."""
         self.stopped: dict[str, object] = {}

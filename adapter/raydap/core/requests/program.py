@@ -25,6 +25,7 @@ def restart(state: State, request: Request, arguments: dict[str, object]) -> Non
     request.respond()
     state.run.settings = settings
     state.run.program_ended = False
+    state.run.driver = None
     state.emit(StopDebuggee())
     program_terminal.start(state, settings)
 

@@ -49,9 +49,9 @@ def listed(state: State, event: WorkersAlive) -> None:
             continue  # The report is older than the end of the process.
         if row.key not in state.workers and run.processes[row.key].paused is None:
             alive[row.key] = row, facts
-        elif _facts(state, row.key) == RayFacts() != facts:
-            # Its facts are still empty: it was attached before its first task and has not stopped yet, or it has just
-            # paused.
+        elif facts != RayFacts() and not _facts(state, row.key).job:
+            # Ray has not sent its facts yet: it was attached before its first task and has not stopped yet, or it has
+            # just paused, or it is the driver that raydap has launched.
             late[row.key] = facts
     renaming.number_classes(state, event.workers.values())
     run.processes.list_alive(alive)
@@ -65,7 +65,7 @@ def listed(state: State, event: WorkersAlive) -> None:
 
 
 def _facts(state: State, key: WorkerKey) -> RayFacts:
-    """Return the newest facts that Ray has sent for an attached or paused worker; empty facts if there are none."""
+    """Return the newest facts about an attached or paused worker; without a job if Ray has sent none."""
     worker = state.workers.get(key)
     return worker.facts if worker is not None else state.run.processes[key].facts or RayFacts()
 

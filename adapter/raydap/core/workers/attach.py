@@ -27,7 +27,7 @@ from raydap.core.model.worker import AttachStage, Worker
 from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.core.translate import paths
 from raydap.core.translate.local_ids import paths_in
-from raydap.core.workers import breakpoint_events, child_sessions, detach, pauses, working_dirs
+from raydap.core.workers import breakpoint_events, child_sessions, detach, pauses, program_entry, working_dirs
 from raydap.core.workers.replies import load_body
 from raydap.errors import Code, Problem, ProblemError, sentence
 from raydap.inworker import calls
@@ -82,6 +82,7 @@ def begin(state: State, worker: Worker) -> None:
     state.workers[worker.key] = worker
     state.attaching.begin(worker.key, worker.row.node, state.now)
     worker.mark()
+    program_entry.note_driver(worker)
     facts = worker.run.processes.take_alive(worker.key)
     if worker.facts == RayFacts():
         worker.facts = facts
@@ -127,6 +128,7 @@ def _handshake(state: State, worker: Worker) -> Flow[None]:
         detach.hang_up(state, worker)
         return
     yield from _enter(worker)
+    yield from program_entry.stop_at_first_line(worker, HANDSHAKE_TIMEOUT_S)
     worker.advance(AttachStage.CONFIGURING)
     if paths.workspace(worker.settings) is not None or any(worker.run.breakpoints.groups()):
         yield from working_dirs.find_package(worker, HANDSHAKE_TIMEOUT_S)

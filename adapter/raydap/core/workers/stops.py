@@ -14,7 +14,14 @@ from raydap.core.model.state import State
 from raydap.core.model.worker import AttachStage, ThreadState, Worker, WorkerThread
 from raydap.core.translate import names
 from raydap.core.translate.stacks import frames_of, location
-from raydap.core.workers import barrier_arrivals, exception_conditions, own_ranks, program_input, stop_pacing
+from raydap.core.workers import (
+    barrier_arrivals,
+    exception_conditions,
+    own_ranks,
+    program_entry,
+    program_input,
+    stop_pacing,
+)
 from raydap.core.workers.replies import load_body
 from raydap.errors import ProblemError
 from raydap.inworker import calls
@@ -52,6 +59,9 @@ def _examine(state: State, thread: WorkerThread, body: dict[str, object]) -> Flo
     # debugpy before 1.8.18 does not report which breakpoint was hit. Nor do later versions if its id is ambiguous.
     is_unnamed = reason in ("breakpoint", "function breakpoint") and hit is None and breakpoints.has_barriers
     frame = None
+    if reason == "entry" and (yield from program_entry.skips_docstring(thread)):
+        return
+    body = program_entry.renamed(thread, body)
     if worker.threaded or has_condition or is_unnamed:
         frame = yield from _top_frame(thread)
     if worker.threaded and frame == {}:

@@ -5,7 +5,7 @@ of a file. So each change first requests the present breakpoints, and then sends
 """
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from raydap.protocol.raydap_messages import BreakpointList, BreakpointsArguments, SetBreakpoint
@@ -23,25 +23,18 @@ class NumberedBreakpoints:
         self._numbers: dict[int, int] = {}
         """The numbers of the breakpoints by their ids."""
         self._count = itertools.count(1)
-        self._hidden: set[int] = set()
-        """The ids of the breakpoints that the user has not set."""
         self.temporary: set[int] = set()
         """The ids of the breakpoints that are removed when they are hit."""
         self.answered: set[int] = set()
         """The ids of the breakpoints about which a worker has reported since they were set."""
 
     async def all(self) -> list[tuple[int, SetBreakpoint]]:
-        """Return all breakpoints, sorted by their numbers; hidden ones have 0. Raises SessionError."""
+        """Return all breakpoints, sorted by their numbers. Raises SessionError."""
         found = await self._live.ask("raydap/breakpoints", BreakpointsArguments(), BreakpointList)
         for each in found.breakpoints:
             if each.id not in self._numbers:
-                self._numbers[each.id] = 0 if each.id in self._hidden else next(self._count)
+                self._numbers[each.id] = next(self._count)
         return sorted(((self._numbers[each.id], each) for each in found.breakpoints), key=lambda pair: pair[0])
-
-    def hide(self, ids: Iterable[int]) -> None:
-        """Treat breakpoints as temporary, and give them no numbers, because the user has not set them."""
-        self._hidden.update(ids)
-        self.temporary.update(self._hidden)
 
     async def specs(self, path: str, without: int | None = None) -> list[Spec]:
         """Return the specs of the breakpoints in a file, or of those on functions if `path` is "". Raises SessionError.

@@ -1,6 +1,5 @@
 """`raydap debug`: reads commands from a terminal or a pipe, and carries them out one after the other."""
 
-import ast
 import asyncio
 import signal
 import sys
@@ -90,7 +89,8 @@ class Interactive:
             if session.kind != "own" or session.is_active:
                 await session.close()
                 await self.live.find(SessionTarget(dashboard=self.target.dashboard or ""))
-            options = {"dashboard": self.target.dashboard, "justMyCode": not self.all_code}
+            # Stop at the first line of code, as python -m pdb does.
+            options = {"dashboard": self.target.dashboard, "justMyCode": not self.all_code, "stopOnEntry": True}
             await self.live.begin("launch", {**self.program.arguments, **options}, self._configure)
             return
         if session.kind == "editor":
@@ -114,7 +114,7 @@ class Interactive:
 
     async def _configure(self) -> None:
         """Set exception filters and breakpoints before workers run. Raises SessionError."""
-        connection, program = self.live.session.connection, self.program
+        connection = self.live.session.connection
         if self.live.session.kind != "editor":
             # Ray's post mortem stops only with this filter.
             await connection.request("setExceptionBreakpoints", {"filters": ["uncaught"]})
@@ -124,10 +124,6 @@ class Interactive:
             for path in {each.path for each in found.breakpoints}:
                 specs = [as_spec(each) for each in found.breakpoints if each.path == path]
                 await self.debugger.breakpoints.send(path, specs)
-        if program is not None and not program.is_module and (line := first_line(program.name)):
-            # Stop at the first line of code, as python -m pdb does.
-            answer = await self.debugger.breakpoints.send(program.name, [{"line": line}])
-            self.debugger.breakpoints.hide(int(each["id"]) for each in answer)
 
     async def _attach_selected(self) -> None:
         await self.live.session.connection.request("raydap/attach", {"select": f"({self.select}) state:paused"})
@@ -365,15 +361,3 @@ class Interactive:
 def _known(entry: WorkerEntry) -> tuple[str, ...]:
     """Return the facts about a worker on which a set may depend, and which Ray may report late."""
     return entry.key, entry.name, entry.task, entry.actor_name, entry.job, entry.submission
-
-
-def first_line(path: str) -> int:
-    """Return the number of a program's first line of code, after its docstring; 0 if it has none or cannot be read."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            body = ast.parse(file.read()).body
-    except (OSError, ValueError, SyntaxError, RecursionError):
-        return 0
-    is_text = bool(body) and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
-    code = body[1:] if is_text else body
-    return code[0].lineno if code else 0
