@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import StartDebuggee, StopDebuggee
-from raydap.core.events import DebuggeeStarted
+from raydap.core.events import DebuggeeStarted, FactsListed
+from raydap.core.process_info import RayFacts
 from support.fake_worker import FakeWorker
 from support.playbook import Play
 from support.prepared_workers import call, launched, prepared
@@ -78,5 +79,10 @@ def test_the_program_has_its_name_before_ray_lists_it(play: Play) -> None:
     worker = driver(play)
     worker.stop()
     client.stop()
+    # Ray's list lacks the driver before its ray.init.
+    play.feed(FactsListed({worker.key: RayFacts(task="driver")}))
     (thread,) = client.request("threads")["threads"]
     assert thread["name"].startswith("driver train.py · 4711")
+    play.feed(FactsListed({worker.key: RayFacts(task="driver other.py", job="01000000")}))
+    (thread,) = client.request("threads")["threads"]
+    assert thread["name"].startswith("driver other.py · 4711")

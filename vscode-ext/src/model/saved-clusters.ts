@@ -58,11 +58,9 @@ export class SavedClusters {
 /** Return the cluster that a configuration debugs; undefined if it is none of `clusters`. */
 export function clusterOf(clusters: readonly Cluster[], configuration: Partial<Configuration>): Cluster | undefined {
   const id = configuration[CLUSTER];
-  if (typeof id === 'string') {
-    return clusters.find((cluster) => cluster.id === id);
-  }
-  if (configuration.workers !== undefined) {
-    return undefined;
+  const named = typeof id === 'string' ? clusters.find((cluster) => cluster.id === id) : undefined;
+  if (named !== undefined || configuration.workers !== undefined) {
+    return named;
   }
   const address = hubOf(configuration) ?? configuration.dashboard ?? (configuration.request === 'attach' ? 'auto' : '');
   return typeof address === 'string' ? clusters.find((cluster) => isSame(cluster.address, address)) : undefined;

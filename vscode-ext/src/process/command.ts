@@ -32,6 +32,11 @@ export function connectCommand(python: string, url: string, token?: string): Com
   return { command: python, args: ['-m', 'raydap', 'connect', url], env: variable('RAYDAP_TOKEN', token) };
 }
 
+/** Return the command that lists the clusters of this machine until its standard input ends. */
+export function clusterListCommand(python: string): Command {
+  return { command: python, args: ['-m', 'raydap', 'status', '--follow'], env: {} };
+}
+
 /** Return the command that prints the variables of a terminal whose programs raydap can debug. */
 export function prepareCommand(python: string): Command {
   return { command: python, args: ['-m', 'raydap', 'prepare', '--json'], env: {} };

@@ -83,6 +83,9 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
   getChildren(element?: Element): Element[] {
     const children = this.childrenOf(element);
     if (element !== undefined) {
+      if (!isTreeNode(element) && !(element instanceof ProblemElement) && this.isClosed(element)) {
+        element.watch();
+      }
       this.drawnChildren.set(element, idsOf(children));
     }
     return children;
@@ -213,20 +216,28 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
     return item;
   }
 
+  /** Return whether a cluster of this machine is not watched, because the user has not opened its row yet. */
+  private isClosed(connection: ClusterConnection): boolean {
+    return connection.status.kind === 'idle' && this.registry.kindOf(connection) === 'local';
+  }
+
   private clusterItem(connection: ClusterConnection): vscode.TreeItem {
     const { cluster, status, outage } = connection;
     // Expand the row even without workers: otherwise VS Code would keep it collapsed when the first worker comes.
-    const item = new vscode.TreeItem(cluster.name, vscode.TreeItemCollapsibleState.Expanded);
-    item.id = `cluster:${cluster.id}`;
+    const { Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+    const isClosed = this.isClosed(connection);
+    const item = new vscode.TreeItem(cluster.name, isClosed ? Collapsed : Expanded);
+    // VS Code remembers whether the row with an id is expanded.
+    item.id = `${isClosed ? 'closed' : 'cluster'}:${cluster.id}`;
     const tally = this.filter.tallyOf(connection, connection.tree.root);
-    item.description = clusterDescription(connection, tally);
+    item.description = isClosed ? 'runs on this machine' : clusterDescription(connection, tally);
     item.tooltip = new vscode.MarkdownString(
       [`**${escaped(cluster.name)}**`, escaped(cluster.address), STATUS_TEXTS[status.kind], escaped(outage)]
         .filter((line) => line !== '')
         .join('\n\n'),
     );
     item.iconPath = clusterIcon(connection);
-    const kind = this.registry.isSaved(connection) ? 'saved' : 'temporary';
+    const kind = this.registry.kindOf(connection);
     // Without a session, a cluster has no actions for its workers: `debugCluster` comes first.
     const words = connection.session === undefined ? [] : actionWords(tally);
     item.contextValue = ['raydap.cluster', kind, status.kind, ...words].join('.');

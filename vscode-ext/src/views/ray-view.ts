@@ -23,6 +23,7 @@ import { EvaluationPanel } from './evaluation-panel';
 import { Indicators, warnOfLosses } from './indicators';
 import { lensCommands } from './lens-commands';
 import { LineDecorations } from './line-decorations';
+import { LocalClusters } from './local-clusters';
 import { multiWorkerCommands } from './multi-worker-commands';
 import { debugCluster, rowCommands } from './row-commands';
 import { stackCommands } from './stack-commands';
@@ -60,6 +61,7 @@ export function rayView(
     now: Date.now,
     timers: NODE_TIMERS,
   });
+  const local = new LocalClusters(registry, adapters);
   const sessions = new DebugSessions(registry);
   const filter = new ClusterFilter(registry);
   const tree = new ClusterTree(registry, filter);
@@ -121,7 +123,8 @@ export function rayView(
         clearInterval(ages);
       }),
       vscode.window.registerFileDecorationProvider(tree),
-      new WatchPeriod(view, registry),
+      local,
+      new WatchPeriod(view, [registry, local]),
       events.onDidChange((changed) => {
         tree.update(changed);
         indicators.update(registry.all);

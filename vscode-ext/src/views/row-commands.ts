@@ -30,6 +30,8 @@ export function rowCommands(sessions: DebugSessions, stacks: StackDocuments, act
     addCluster: () => addCluster(registry),
     ...ofKnownRows({
       removeCluster: (connection: ClusterConnection) => registry.remove(connection),
+      saveCluster: (connection: ClusterConnection) => registry.add(connection.cluster.address),
+      hideCluster: (connection: ClusterConnection) => registry.hide(connection),
       renameCluster: (connection: ClusterConnection) => renameCluster(registry, connection),
       reconnectCluster: (row: ClusterConnection | ProblemElement) => {
         (row instanceof ClusterConnection ? row : row.connection).reconnect();

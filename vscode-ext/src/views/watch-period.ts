@@ -1,4 +1,4 @@
-/** The period in which the saved clusters are watched. Each watched cluster takes a process. */
+/** The period in which clusters are watched. Each watched cluster takes a process. */
 
 import * as vscode from 'vscode';
 
@@ -19,13 +19,13 @@ export class WatchPeriod implements vscode.Disposable {
 
   constructor(
     private readonly view: Pick<vscode.TreeView<unknown>, 'visible' | 'onDidChangeVisibility'>,
-    private readonly registry: Pick<ClusterRegistry, 'watch' | 'rest'>,
+    private readonly watchers: readonly Pick<ClusterRegistry, 'watch' | 'rest'>[],
     timers: Timers = NODE_TIMERS,
   ) {
     this.rest = new Debounce(
       () => {
         this.isResting = true;
-        registry.rest();
+        watchers.forEach((each) => each.rest());
       },
       UNUSED_MS,
       timers,
@@ -58,7 +58,7 @@ export class WatchPeriod implements vscode.Disposable {
     // A failed cluster is not tried again with each change of the focus, but whenever the view is shown.
     if (this.view.visible || this.isResting) {
       this.isResting = false;
-      this.registry.watch();
+      this.watchers.forEach((each) => each.watch());
     }
   }
 }

@@ -18,12 +18,14 @@ export function given(name: string): string {
   return value;
 }
 
-/** Settings that turn off what a first start shows instead of the editor. The extension has its default settings. */
+/** Settings that turn off what a first start shows instead of the editor, and clusters that are not those of the tests. */
 const SETTINGS = {
   'chat.disableAIFeatures': true,
   'editor.minimap.enabled': false,
   'extensions.ignoreRecommendations': true,
   'git.enabled': false,
+  // Other clusters may run on this machine.
+  'raydap.listLocalClusters': false,
   'remote.autoForwardPorts': false,
   'security.workspace.trust.enabled': false,
   'telemetry.telemetryLevel': 'off',

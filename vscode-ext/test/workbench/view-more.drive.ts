@@ -119,3 +119,14 @@ step('it is removed', async () => {
   await view.show();
   await view.menu(view.cluster(), 'Remove Cluster', () => workbench.page.getByText('Add a Ray cluster').waitFor());
 });
+
+step('the cluster of this machine is listed by itself, opened and hidden', async () => {
+  workbench.changeSettings({ 'raydap.listLocalClusters': true });
+  const name = new URL(given('RAYDAP_TEST_DASHBOARD')).host;
+  await view.cluster(name).getByText('runs on this machine').waitFor();
+  await workbench.screenshot('36-local-cluster');
+  await view.cluster(name).click();
+  await view.cluster(name).getByText('no worker is paused').waitFor();
+  await workbench.screenshot('36-local-cluster-open');
+  await view.menu(view.cluster(name), 'Hide Cluster', () => view.cluster(name).waitFor({ state: 'hidden' }));
+});

@@ -1,9 +1,9 @@
 """Finds the clusters and the raydaps of this machine, and a cluster's dashboard: operations of raydap_process.py."""
 
 import os
-import re
 from typing import Any
 
+from raydap.cluster.machine.own_clusters import dashboard_of
 from raydap.cluster.ray_process.ray_driver import gcs_client
 from raydap.inworker.raylets import raylets
 
@@ -55,13 +55,11 @@ def local_clusters() -> list[dict[str, Any]]:
         address = options.get("--gcs-address")
         if not address:
             continue
-        # An option has the command line of workers, which contains the dashboard as host:port; not yet in Ray 2.39.
-        dashboard = re.search(r" --webui=(\S+:\d+)( |$)", options.get("--python_worker_command", ""))
         try:
             process = psutil.Process(pid)
             found = {
                 "address": address,
-                "url": f"http://{dashboard[1]}" if dashboard is not None else None,
+                "url": dashboard_of(options),
                 "owner": process.username(),
                 "ours": process.uids().real == os.getuid(),
                 "started": process.create_time(),

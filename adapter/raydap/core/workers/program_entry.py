@@ -1,31 +1,36 @@
 """The beginning of a launched program: which worker it is, its name, and its stop at the first line (`stopOnEntry`)."""
 
 from contextlib import suppress
+from dataclasses import replace
 
 from raydap.core.flows import Flow
 from raydap.core.model.pending import WorkerRefusedError
+from raydap.core.model.run import Run
 from raydap.core.model.worker import Worker, WorkerThread
 from raydap.core.process_info import RayFacts
 from raydap.core.translate.stacks import frames_of, location
 from raydap.core.workers.replies import load_body, query
 from raydap.errors import ProblemError
 from raydap.inworker import calls
+from raydap.protocol.types import WorkerKey
 
 FRAME_TIMEOUT_S = 5.0
 """Seconds for each answer of the stopped program, which runs nothing in the meantime."""
 
 
 def note_driver(worker: Worker) -> None:
-    """Record a worker as the launched program if it is the program's first process, and name it by its file or module.
-
-    Ray lists a driver only some time after its `ray.init`.
-    """
+    """Record a worker as the launched program if it is the program's first process, and name it."""
     run = worker.run
-    if run.program is None or run.driver is not None or worker.row.worker_type != "DRIVER":
-        return
-    run.driver = worker.key
-    if worker.facts == RayFacts():
-        worker.facts = RayFacts(task=f"driver {run.program.program_name}")
+    if run.program is not None and run.driver is None and worker.row.worker_type == "DRIVER":
+        run.driver = worker.key
+        worker.facts = with_name(run, worker.key, worker.facts)
+
+
+def with_name(run: Run, key: WorkerKey, facts: RayFacts) -> RayFacts:
+    """Return the facts about a worker, with the name of the launched program until Ray lists the program's job."""
+    if run.program is None or key != run.driver or facts.job:
+        return facts
+    return replace(facts, task=f"driver {run.program.program_name}")
 
 
 def stop_at_first_line(worker: Worker, timeout_s: float) -> Flow[None]:

@@ -12,7 +12,7 @@ from raydap.core.model.state import State
 from raydap.core.model.worker import Worker, WorkerThread
 from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.core.settings import AttachSettings
-from raydap.core.workers import attach, own_ranks, renaming
+from raydap.core.workers import attach, own_ranks, program_entry, renaming
 from raydap.core.workers.detach import REDIAL_DELAY_S, request_detach
 from raydap.errors import Code, Problem
 from raydap.protocol.types import WorkerKey
@@ -199,7 +199,8 @@ def take_facts(state: State, event: FactsListed) -> None:
     processes = state.run.processes
     renaming.number_classes(state, event.facts.values())
     shown: list[WorkerThread] = []
-    for key, facts in event.facts.items():
+    for key, listed in event.facts.items():
+        facts = program_entry.with_name(state.run, key, listed)
         worker, process = state.workers.get(key), processes[key]
         if (worker or process.paused or process.agent) is not None:
             processes.set_facts(key, facts)

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { ClusterRegistry, type ConfiguredSession } from '../../../src/model/cluster-registry';
+import type { ClusterConnection } from '../../../src/model/cluster-connection';
 import type { Configuration } from '../../../src/model/configuration';
-import { SavedClusters } from '../../../src/model/saved-clusters';
+import { debugConfiguration, SavedClusters } from '../../../src/model/saved-clusters';
 import { memory, worker } from '../example';
 import { FakeSource, settled } from '../fake-source';
 
@@ -45,7 +46,7 @@ test('a session of an unsaved cluster has a row until it ends', () => {
   const { registry, changes } = empty();
   registry.addSession(new FakeSession('s'));
   assert.deepEqual(outline(registry), ['Ray: s']);
-  assert.ok(registry.all.every((connection) => !registry.isSaved(connection)));
+  assert.ok(registry.all.every((connection) => registry.kindOf(connection) === 'temporary'));
   const before = changes();
   registry.removeSession('s');
   assert.deepEqual(outline(registry), []);
@@ -58,7 +59,7 @@ test('a session moves to its cluster when the cluster is added, and to a row of 
   await registry.add(ADDRESS);
   assert.deepEqual(outline(registry), ['10.0.0.7:8265: s']);
   const [connection] = registry.all;
-  assert.ok(connection !== undefined && registry.isSaved(connection));
+  assert.ok(connection !== undefined && registry.kindOf(connection) === 'saved');
   assert.equal(registry.connectionOfSession('s'), connection);
   await registry.remove(connection);
   assert.deepEqual(outline(registry), ['Ray: s']);
@@ -144,4 +145,75 @@ test('a rest ends the watchers and forgets their workers, and watching begins an
   registry.watch();
   await settled();
   assert.equal(watchers.length, 2);
+});
+
+const HERE = 'http://127.0.0.1:8265';
+
+/** Return a registry in which a cluster of this machine is listed. */
+function withLocal(): ReturnType<typeof empty> & { readonly local: ClusterConnection } {
+  const made = empty();
+  made.registry.setRunning([HERE]);
+  const [local] = made.registry.all;
+  assert.ok(local !== undefined);
+  assert.equal(made.registry.kindOf(local), 'local');
+  return { ...made, local };
+}
+
+test('a cluster of this machine is listed until it ends, and starts no watcher', () => {
+  const { registry, watchers } = withLocal();
+  registry.watch();
+  registry.setRunning([HERE, '10.0.0.7:6379']);
+  assert.deepEqual(outline(registry), ['127.0.0.1:8265: idle', '10.0.0.7:6379: idle']);
+  registry.setRunning([]);
+  assert.deepEqual(outline(registry), []);
+  assert.deepEqual(watchers, []);
+});
+
+test('its row is kept as long as a session debugs it', () => {
+  const { registry, local } = withLocal();
+  registry.addSession(new FakeSession('s', debugConfiguration(local.cluster)));
+  registry.setRunning([]);
+  assert.deepEqual(outline(registry), ['127.0.0.1:8265: s']);
+  registry.removeSession('s');
+  assert.deepEqual(outline(registry), []);
+});
+
+test('a session moves to the row of its cluster when the cluster is listed', async () => {
+  const { registry } = empty();
+  const session = new FakeSession('s', { request: 'attach', dashboard: 'auto' });
+  registry.addSession(session);
+  await session.listOf(HERE);
+  registry.setRunning([HERE]);
+  assert.deepEqual(outline(registry), ['127.0.0.1:8265: s']);
+});
+
+test('a hidden cluster comes back only after it has ended', () => {
+  const { registry, local } = withLocal();
+  registry.hide(local);
+  registry.setRunning([HERE]);
+  assert.deepEqual(outline(registry), []);
+  registry.setRunning([]);
+  registry.setRunning([HERE]);
+  assert.deepEqual(outline(registry), ['127.0.0.1:8265: idle']);
+});
+
+test('a cluster of this machine that is saved has one row, and keeps its session', async () => {
+  const { registry, local } = withLocal();
+  registry.addSession(new FakeSession('s', debugConfiguration(local.cluster)));
+  await registry.add(HERE);
+  assert.deepEqual(outline(registry), ['127.0.0.1:8265: s']);
+  const [saved] = registry.all;
+  assert.ok(saved !== undefined && registry.kindOf(saved) === 'saved');
+});
+
+test('a saved cluster that is being reached may be the one of this machine', async () => {
+  const { registry, watchers } = empty();
+  await registry.add('auto');
+  registry.setRunning([HERE]);
+  assert.deepEqual(outline(registry), ['This machine: connecting']);
+  await settled();
+  const [watcher] = watchers;
+  assert.ok(watcher !== undefined);
+  await watcher.listOf('http://10.0.0.7:8265');
+  assert.deepEqual(outline(registry), ['This machine: watching', '127.0.0.1:8265: idle']);
 });

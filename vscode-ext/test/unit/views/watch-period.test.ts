@@ -20,7 +20,7 @@ function begin(): Fixture {
   const registry = { watch: () => calls.push('watch'), rest: () => calls.push('rest') };
   let timer: (() => void) | undefined;
   const timers = { set: (run: () => void) => (timer = run), clear: () => (timer = undefined) };
-  new WatchPeriod(view, registry, timers);
+  new WatchPeriod(view, [registry], timers);
   return {
     calls,
     change: ({ visible = view.visible, focused = window.state.focused }) => {
