@@ -3,6 +3,7 @@
 It replaces the functions that raydap does not replace here by functions of its own, to check how they are restored.
 """
 
+import asyncio  # noqa: F401  # Followed calls replace one of its functions.
 import functools
 import importlib.util
 import inspect
@@ -24,6 +25,7 @@ from raydap.inworker import (
     breakpoint_hooks,
     delayed_signals,
     driver_setup,
+    followed_calls,
     raydap_calls,
     relisten,
     replaced_functions,
@@ -38,7 +40,11 @@ def make_ray() -> None:
     sources = {
         "ray": "def init(address=None, *, num_cpus=None, **kwargs): 'Connect.'",
         "ray._private": "",
-        "ray._private.worker": "from types import SimpleNamespace as S; global_worker = S(core_worker=None)",
+        "ray._private.worker": "from types import SimpleNamespace as S; global_worker = S(core_worker=None)\n"
+        "class Worker:\n    def get_objects(self, object_refs, timeout=None): 'Return values.'",
+        "ray.remote_function": "class RemoteFunction:\n    def _remote(self, args=None, **options): 'Submit.'",
+        "ray.actor": "class ActorClass:\n    def _remote(self, args=None, **options): 'Create.'\n"
+        "class ActorHandle:\n    def _actor_method_call(self, method_name, args=None): 'Call.'",
         "ray._private.function_manager": "class FunctionActorManager:\n"
         "    def _make_actor_method_executor(self, method_name: str, method): 'Return an executor.'",
         "ray.util": "",
@@ -80,6 +86,7 @@ def roots() -> "dict[str, Any]":
     replaced_functions.call_after_import(loader, lambda module: None)
     relisten._override(debugger, None, threading.Lock())
     array_values.ArrayValues().override()
+    followed_calls.followed_calls(debugger)._replace()
     sys.settrace(lambda *_: None)
     delayed_signals.TracedAgain(debugger)._trace = None
     sys.settrace(None)

@@ -105,7 +105,7 @@ PARTS = {
     "events of Python 3.12": Part(
         "not monitoring or has(pydevd_sys_monitoring, 'update_monitor_events', 'restart_events', 'start_monitoring', "
         "'stop_monitoring', 'reset_thread_local_info')",
-        "breakpoint_hooks._stop_at, thread_control._keep_events, post_mortem.untraced",
+        "own_stops._stop_at, thread_control._keep_events, post_mortem.untraced",
         "A step after breakpoint() is lost, a pause is lost, or a post mortem shows Ray. See pydevd_sys_monitoring.py.",
     ),
     "the thread of an event loop": Part(
@@ -125,7 +125,7 @@ PARTS = {
         "and has(pydevd_comm_constants, 'CMD_SET_BREAK', 'CMD_ADD_EXCEPTION_BREAK', 'CMD_STEP_CAUGHT_EXCEPTION', "
         "'CMD_THREAD_SUSPEND', 'CMD_RETURN') and has(debugger, 'is_files_filter_enabled') "
         "and takes(debugger.apply_files_filter, 'frame', 'original_filename', 'force_check_project_scope')",
-        "breakpoint_hooks._stop_at, thread_control.py, relisten.stop_for_clients_only, stack_reader._callers",
+        "own_stops._stop_at, thread_control.py, relisten.stop_for_clients_only, stack_reader._callers",
         "breakpoint() says that it cannot stop, and the worker is attached without our overrides. See pydevd.settrace.",
     ),
     "messages of lines": Part(

@@ -50,6 +50,42 @@ PARTS = {
         "coroutines.waiting_coroutines",
         "A pause shows an asynchronous actor with uvloop as idle. See python/ray/_raylet.pyx, threading.Thread.",
     ),
+    "the methods that submit calls": Part(
+        "source(ray.remote_function.RemoteFunction._remote, 'submit_task') "
+        "and source(ray.actor.ActorHandle._actor_method_call, 'submit_actor_task') "
+        "and source(ray.actor.ActorClass._remote, 'create_actor')",
+        "followed_calls.SUBMITTING",
+        "Step Into does not follow a call: it steps over the line. See ray/remote_function.py and ray/actor.py.",
+    ),
+    "the function of a call": Part(
+        "source(ray.remote_function.RemoteFunction.__init__, 'self._function =', 'self._function_name =') "
+        "and issubclass(modified, ray.remote(type('Actor', (), {})).__ray_metadata__.modified_class.__mro__[-1])",
+        "followed_calls.describe",
+        "Step Into does not follow a task or the creation of an actor. See ray/remote_function.py and ray/actor.py.",
+    ),
+    "the method that takes results": Part(
+        "source(worker.get, 'worker.get_objects(')",
+        "remote_results.GET",
+        "Step Out of a call does not stop the caller. See `get` in ray/_private/worker.py.",
+    ),
+    "the function that awaits results": Part(
+        "b'wrap_future' in open(__import__('ray._raylet')._raylet.__file__, 'rb').read()",
+        "remote_results.WRAP",
+        "Step Out of a call does not stop a caller that awaits it. See ObjectRef.as_future in object_ref.pxi.",
+    ),
+    "the process of an actor": Part(
+        "(hasattr(state.state, '_connect_and_get_accessor') or hasattr(state.state, '_check_connected')) "
+        "and fields(gcs_pb2.ActorTableData, 'address', 'pid')",
+        "followed_calls.actor_process",
+        "Step Into does not follow a method if the program is not prepared. See ray/_private/state.py.",
+    ),
+    "the id of the task that runs": Part(
+        "has(__import__('ray._raylet')._raylet, 'async_task_id') "
+        "and has(type(worker.global_worker), 'current_task_id') "
+        "and hasattr(ray.TaskID, 'for_actor_creation_task')",
+        "followed_calls.current_task, followed_calls.task_of",
+        "Step Into waits until the call has ended. See ray/runtime_context.py, get_task_id.",
+    ),
     "the hook for uv run": Part(
         "not hasattr(ray_constants, 'RAY_ENABLE_UV_RUN_RUNTIME_ENV') or callable(__import__('importlib').import_module("
         "'ray._private.runtime_env.uv_runtime_env_hook')._get_uv_run_cmdline)",

@@ -316,3 +316,38 @@ def test_a_killed_hub(
     terminal.wait_for(r"^\*\*\* The connection to the hub at .* is lost: .*\.$")
     assert terminal.wait() == 1
     assert driver.process.poll() is None
+
+
+CALLS = """\
+import ray
+
+@ray.remote(num_cpus=0.1)
+def outer(number):
+    value = ray.get(inner.remote(number))
+    return value * 2
+
+@ray.remote(num_cpus=0.1)
+def inner(number):
+    return number + 1
+
+ray.init(log_to_driver=False)
+result = ray.get(outer.remote(1))
+print("result:", result)
+"""
+
+
+def test_a_step_goes_into_a_task_and_back(debug: Callable[..., Terminal], cluster: Cluster, tmp_path: Path) -> None:
+    program = tmp_path / "calls.py"
+    program.write_text(CALLS)
+    terminal = debug(str(program))
+    terminal.wait_for(r"^\(driver.*\) ?")
+    call = line_of(CALLS, "ray.get(outer")
+    terminal.ask(f"tbreak {call}", r"^Breakpoint 1 at ")
+    terminal.ask("c", rf"^> driver.* calls\.py\({call}\)<module>")
+    # Ray reports what a new worker runs later than the stop.
+    terminal.ask("s", r"^> .* calls\.py\(5\)outer")
+    terminal.ask("remote", r"^> .* calls\.py\(10\)inner")
+    terminal.ask("r", r"^> .* calls\.py\(5\)outer")
+    terminal.ask("get", rf"^> driver.* calls\.py\({call}\)<module>")
+    terminal.ask("c", r"^result: 4$")
+    terminal.wait()

@@ -48,6 +48,8 @@ class FakeWorker:
         """The answer to an expression that is evaluated in running code."""
         self.locals: Any = [{"name": "loss", "value": "0.5", "type": "float"}]
         """The local variables of each stopped frame."""
+        self.steps = {".arm(": "armed", ".is_outermost(": "yes", ".stop_at(": "watched"}
+        """The answers about steps across `.remote()`, by a part of the expression."""
         self.collectives = ""
         """The answer to which library the worker uses for collectives."""
         self.rank = ""
@@ -329,6 +331,9 @@ class FakeWorker:
             text = repr(f"{summarised[1]} of {self.key}")
             said = self.values.get(summarised[1], {"type": "str", "text": text, "hash": text})
             self.reply(request, {"result": repr(json.dumps(said)), "type": "str", "variablesReference": 0})
+        elif "followed_calls" in expression or "remote_results.is_outermost" in expression:
+            answer = next((each for name, each in self.steps.items() if name in expression), "")
+            self.reply(request, {"result": json.dumps(answer), "variablesReference": 0})
         elif expression == calls.collectives():
             self.reply(request, {"result": json.dumps(self.collectives), "variablesReference": 0})
         elif expression == calls.own_rank():

@@ -31,6 +31,7 @@ from raydap.core.workers import (
     pauses,
     prepared,
     program_terminal,
+    remote_steps,
     run_events,
     selection,
     stop_pacing,
@@ -46,7 +47,7 @@ from raydap.wire import envelope
 WORKER_EVENTS: dict[str, Callable[[State, Worker, dict[str, object]], None]] = {
     "initialized": lambda state, worker, _: worker.initialized.set_result(None),
     "terminated": lambda state, worker, _: loss.terminated(state, worker),
-    "stopped": stops.stopped,
+    "stopped": remote_steps.stopped,
     "continued": stops.continued,
     "thread": stops.exited,
     "breakpoint": output.breakpoint_changed,
@@ -54,6 +55,11 @@ WORKER_EVENTS: dict[str, Callable[[State, Worker, dict[str, object]], None]] = {
     "process": output.process,
     "module": output.module,
     "debugpyAttach": selection.child_started,
+    "raydapSubmits": remote_steps.submits,
+    "raydapCall": remote_steps.called,
+    "raydapSubmitted": remote_steps.submitted,
+    "raydapReached": remote_steps.reached,
+    "raydapTaken": remote_steps.taken,
 }
 """The handlers of workers' events. Any other event is dropped, such as debugpy's private ones.
 
@@ -131,6 +137,7 @@ TICK_STEPS: tuple[Callable[[State], None], ...] = (
     stop_pacing.examine,
     barriers.examine_again,
     breakpoint_events.send_texts,
+    remote_steps.report_long,
 )
 """Called at every Tick. The order does not matter: tests shuffle it (tests/playbook/conftest.py)."""
 
@@ -139,6 +146,7 @@ EVENT_STEPS: tuple[Callable[[State], None], ...] = (
     attach_progress.report,
     alive_listing.watch,
     barriers.examine,
+    remote_steps.examine,
 )
 """Called after every event, in any order."""
 

@@ -17,9 +17,10 @@ import sys
 from _thread import allocate_lock
 
 from .agent_lines import is_wanted
-from .breakpoint_hooks import global_debugger, override_rays_breakpoint, report_no_stop, stop_at
+from .breakpoint_hooks import global_debugger, override_rays_breakpoint
 from .fork_warnings import add_filter, remove_filter, warn_of_fork
 from .light_start import CHANGE_TIMEOUT_S
+from .own_stops import report_no_stop, stop_at
 from .python_commands import PythonCommands, replace_in_os
 from .replaced_functions import install
 

@@ -6,9 +6,9 @@ is imported. They ignore Ray, and stay when the debugger detaches, so breakpoint
 
 from __future__ import annotations
 
-import os
 import sys
 
+from .own_stops import report_no_stop, stop_at
 from .replaced_functions import install, original
 
 TYPE_CHECKING = False
@@ -37,58 +37,6 @@ RAYS = "ray.util.debugpy:_try_import_debugpy"
 def global_debugger() -> Any:
     """Return pydevd's debugger object, None without one."""
     return getattr(sys.modules.get("pydevd"), "get_global_debugger", lambda: None)()
-
-
-def stop_at(debugger: Callable[[], Any], frame: Any) -> None:
-    """Stop the calling thread at the current line of the frame. Raise only what the program's signal handlers raise.
-
-    debugpy's own breakpoint() stops at the next line, like a step, and so not at all after a program's last line.
-    """
-    current = debugger()
-    if current is None:
-        return  # raydap has just detached.
-    try:
-        _stop_at(current, debugger, frame)
-    except Exception as error:
-        # A signal handler of the program may have raised it (delayed_signals.py).
-        if id(error) == getattr(getattr(getattr(current, "raydap", None), "threads", None), "raised", 0):
-            raise
-        report_no_stop(repr(error))
-
-
-def report_no_stop(reason: str) -> None:
-    """Write to standard error why breakpoint() does not stop."""
-    sys.stderr.write(f"raydap cannot stop at this breakpoint() of process {os.getpid()}: {reason}\n")
-    sys.stderr.flush()
-
-
-def _stop_at(current: Any, debugger: Callable[[], Any], frame: Any) -> None:
-    import threading
-
-    from _pydevd_bundle.pydevd_additional_thread_info import set_additional_thread_info
-    from _pydevd_bundle.pydevd_comm_constants import CMD_SET_BREAK
-
-    thread = threading.current_thread()
-    set_additional_thread_info(thread)
-    # After set_suspend, the thread stops at its next traced line. Without this, that would be a line of pydevd's own
-    # wait.
-    current.disable_tracing()
-    try:
-        current.set_suspend(thread, CMD_SET_BREAK)
-        current.do_wait_suspend(thread, frame, "line", None)
-    finally:
-        current.enable_tracing()
-        if sys.version_info >= (3, 12):
-            # The user may have begun a step where nothing was traced, and pydevd requests line events only while it
-            # needs them.
-            from _pydevd_sys_monitoring import pydevd_sys_monitoring
-
-            pydevd_sys_monitoring.update_monitor_events()
-            pydevd_sys_monitoring.restart_events()
-        elif debugger() is not current:
-            # raydap has detached during the stop. It may have ended the tracing of all threads before this thread
-            # enabled its own again.
-            current.disable_tracing()
 
 
 def override_rays_breakpoint(debugger: Callable[[], Any], call: Callable[[], None] | None = None) -> None:

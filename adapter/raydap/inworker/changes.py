@@ -50,6 +50,7 @@ class Changes:
         """
         # This comes first: single threads can be resumed even if something below fails.
         self.debugger.raydap = self
+        vars(self.debugger).pop("raydap_steps", None)  # A raydap that was killed has left it (followed_calls.py).
         # One notification for each thread, so that each stop of a threaded actor is reported exactly once.
         self.debugger.multi_threads_single_notification = False
         self.threads.override()

@@ -20,6 +20,7 @@ from typing import Any
 
 from .replaced_functions import install
 from .stuck_adapter import kill_adapter
+from .submitting_lines import report_submission
 from .thread_control import is_empty_pause
 
 LISTEN_TRIALS = 3
@@ -43,6 +44,7 @@ def stop_for_clients_only(debugger: Any) -> None:
         if not debugger.authentication.is_authenticated():
             internal_run_thread(thread, debugger.set_additional_thread_info)
         elif not is_empty_pause(debugger, thread, frame):
+            report_submission(debugger, thread, frame)
             type(debugger).do_wait_suspend(debugger, thread, frame, *args, **kwargs)
 
     install("debugger:do_wait_suspend", do_wait_suspend, debugger)

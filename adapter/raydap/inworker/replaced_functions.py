@@ -74,6 +74,9 @@ TABLE = """\
 - _pydevd_sys_monitoring._pydevd_sys_monitoring_cython:threading
   _pydevd_sys_monitoring._pydevd_sys_monitoring:threading | session | pydevd has ended
   | A thread that Python has not started has one `Thread` object.
+- ray.remote_function:RemoteFunction._remote ray.actor:ActorHandle._actor_method_call ray.actor:ActorClass._remote
+  ray._private.worker:Worker.get_objects asyncio:wrap_future asyncio.futures:wrap_future | session | raydap detaches
+  | Step Into follows a call to the process that runs it, and Step Out goes back to the caller.
 - debugger:set_suspend debugger:_do_wait_suspend | session | raydap detaches | Single threads stop and continue.
 - debugger:handle_breakpoint_condition debugger:handle_breakpoint_expression | session | raydap detaches
   | A breakpoint does not keep the variables of its frame alive.

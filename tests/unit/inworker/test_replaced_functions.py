@@ -49,8 +49,10 @@ VALUES = {
     "driver_setup.py": "constants",
     "first_frame.py": "frame.f_trace",
     "light_start.py": "main._tstate_lock main._native_id main._ident",
+    "followed_calls.py": "debugger.raydap_steps",
     "line_hits.py": "debugger.raydap_hits",
     "message_limit.py": "command.as_dict command._as_bytes",
+    "own_stops.py": "info.pydev_original_step_cmd info.pydev_step_cmd info.pydev_step_stop",
     "pydevd_lifetime.py": "debugger._py_db_command_thread_event debugger.authentication.access_token debugger.mtime "
     "pydevd_custom_frames.CustomFramesContainer._py_db_command_thread_event debugger.has_adapter "
     "debugger.raydap_tracers function.__code__",

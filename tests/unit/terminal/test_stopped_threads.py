@@ -125,3 +125,19 @@ def test_all_who_wait_learn_of_a_change() -> None:
         assert await asyncio.gather(*waiting) == [True, True]
 
     run(work)
+
+
+def test_a_step_that_leads_to_another_thread_is_over_there() -> None:
+    async def work(threads: StoppedThreads) -> None:
+        stopped(threads, 7)
+
+        async def move() -> None:
+            threads.take_event("continued", {"threadId": 7})
+            stopped(threads, 8, raydap={"steppedFrom": 7})
+
+        assert await threads.wait_again([7], move, None) == set()
+        assert threads.led_to == {7: 8}
+        # The command shows this stop, so it is not announced.
+        assert 8 not in threads.unseen
+
+    run(work)

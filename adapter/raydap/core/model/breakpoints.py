@@ -8,7 +8,7 @@ number, and the first of them determines the line.
 from collections.abc import Collection, Iterator, Mapping
 from typing import cast
 
-from raydap.core.model import barrier_terms, exception_filters
+from raydap.core.model import barrier_terms, exception_filters, followed_specs
 from raydap.core.model.barrier_terms import BarrierTerms
 from raydap.core.model.exception_filters import ExceptionFilters
 from raydap.core.model.handles import Handles
@@ -129,15 +129,26 @@ class RunBreakpoint:
 class Group:
     """The breakpoints that one request sets together: those of one source, or all function breakpoints."""
 
-    __slots__ = ("arguments", "breakpoints", "command", "path", "sent")
+    __slots__ = ("arguments", "breakpoints", "command", "is_empty", "path", "sent")
 
-    def __init__(self, command: str, arguments: dict[str, object], breakpoints: list[RunBreakpoint]) -> None:
+    def __init__(
+        self,
+        command: str,
+        arguments: dict[str, object],
+        breakpoints: list[RunBreakpoint],
+        followed: Collection[dict[str, object]] = (),
+    ) -> None:
         self.command = command
         self.breakpoints = breakpoints
         self.sent = [breakpoint for breakpoint in breakpoints if not breakpoint.mistake]
         """The breakpoints that workers get, in the order of `arguments`; the others have a mistake."""
-        self.arguments = {**arguments, "breakpoints": [breakpoint.sent_spec for breakpoint in self.sent]}
-        """The request's arguments for workers that have the source at `path`."""
+        specs = [breakpoint.sent_spec for breakpoint in self.sent]
+        self.arguments = {**arguments, "breakpoints": followed_specs.merged(specs, followed)}
+        """The request's arguments for workers that have the source at `path`.
+
+        They include the breakpoints of steps that follow calls, after the clients' own.
+        """
+        self.is_empty = not breakpoints and not followed
         source = arguments.get("source")
         self.path = str(source["path"]) if isinstance(source, dict) else ""
         """The client's path of the source; "" for function breakpoints."""
@@ -157,6 +168,8 @@ class RunBreakpoints:
     def __init__(self, handles: Handles) -> None:
         self._all_handles = handles
         self._groups: dict[str | None, Group] = {}  # By the path of the source; None for function breakpoints.
+        self._followed: dict[int, dict[str, object]] = {}
+        """The function breakpoints of steps that follow calls (workers/remote_steps.py), by the number of the step."""
         self._unconfirmed: set[str | None] = set()
         """The keys of the groups that no client has set again since `mark_unconfirmed`."""
         self._filters: dict[ClientId | None, ExceptionFilters] = {None: ExceptionFilters()}
@@ -185,7 +198,7 @@ class RunBreakpoints:
 
     def groups(self) -> Iterator[Group]:
         """Return the groups that have to be set in a worker before it may run."""
-        return (group for group in self._groups.values() if group.breakpoints)
+        return (group for group in self._groups.values() if not group.is_empty)
 
     def set(
         self,
@@ -214,15 +227,30 @@ class RunBreakpoints:
             breakpoints.append(
                 same if same is not None else RunBreakpoint(self._all_handles.new(), spec, source, author)
             )
-        group = self._groups[key] = Group(command, arguments, breakpoints)
-        if not breakpoints:
+        return self._keep(key, command, arguments, breakpoints)
+
+    def _keep(
+        self, key: str | None, command: str, arguments: dict[str, object], breakpoints: list[RunBreakpoint]
+    ) -> Group:
+        followed = list(self._followed.values()) if key is None else []
+        group = self._groups[key] = Group(command, arguments, breakpoints, followed)
+        if group.is_empty:
             del self._groups[key]
         return group
+
+    def follow(self, number: int, spec: dict[str, object] | None) -> Group:
+        """Set or remove the function breakpoint of a step that follows a call. No client sees it."""
+        self._followed.pop(number, None)
+        if spec is not None:
+            self._followed[number] = spec
+        before = self._groups.get(None)
+        arguments, breakpoints = ({}, []) if before is None else (before.arguments, before.breakpoints)
+        return self._keep(None, "setFunctionBreakpoints", arguments, breakpoints)
 
     def is_current(self, group: Group) -> bool:
         """Return whether no later request has replaced this group."""
         key = group.path if group.command == "setBreakpoints" else None
-        return self._groups.get(key) is (group if group.breakpoints else None)
+        return self._groups.get(key) is (None if group.is_empty else group)
 
     def mark_unconfirmed(self) -> None:
         """Mark all breakpoints as unconfirmed: the last client has left, and the next may not want them."""
@@ -302,6 +330,7 @@ class RunBreakpoints:
     def clear(self) -> None:
         """Drop all breakpoints and filters."""
         self._groups.clear()
+        self._followed.clear()
         self._unconfirmed.clear()
         self._filters = {None: ExceptionFilters()}
 

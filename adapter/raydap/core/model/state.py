@@ -16,6 +16,7 @@ from raydap.core.model.attaching import Attaching
 from raydap.core.model.barrier_wait import BarrierWait
 from raydap.core.model.client import Client, Request
 from raydap.core.model.parts import Parts
+from raydap.core.model.remote_step import RemoteStep
 from raydap.core.model.run import Ending, Run
 from raydap.core.model.worker import Worker, WorkerContext, WorkerThread
 from raydap.core.settings import HubSettings
@@ -97,6 +98,8 @@ class State(WorkerContext):
         """The pauses that workers may be unable to obey (workers/pauses.py)."""
         self.arrivals: list[Arrivals] = []
         """The requests that wait for the next stop of threads."""
+        self.remote_steps: dict[int, RemoteStep] = {}
+        """The steps across `.remote()`, by number, until the caller has taken the result (workers/remote_steps.py)."""
         self.barriers: dict[Handle, BarrierWait] = {}
         """The barriers at which workers wait."""
         self.child_port: ChildPortOpened | None = None

@@ -96,8 +96,8 @@ class WorkerThread:
     """One thread of a worker that has stopped at least once."""
 
     __slots__ = (
-        "accept", "entering", "handle", "local", "order", "scope", "snapshot", "state", "stepping", "stop", "stopped",
-        "worker",
+        "accept", "arriving", "call", "entering", "handle", "local", "order", "scope", "snapshot", "state",
+        "stepped_from", "stepping", "stop", "stopped", "submits", "worker",
     )  # fmt: skip
 
     def __init__(self, worker: "Worker", local: LocalId, order: int) -> None:
@@ -119,6 +119,14 @@ class WorkerThread:
         """The body of the last `stopped`, for clients that connect later."""
         self.snapshot: SampledStack | None = None
         """The stack of a BLOCKED thread."""
+        self.submits = False
+        """Whether the thread has stopped at a line with `.remote` (workers/remote_steps.py)."""
+        self.arriving = False
+        """Whether its next stop is at the hidden breakpoint of a step across `.remote()`."""
+        self.call: object = None
+        """The RemoteStep that has led to the call that the thread runs, or has run."""
+        self.stepped_from: WorkerThread | None = None
+        """The other thread whose step leads to the next stop of this one, until that stop is shown."""
         self.accept: Callable[[], None] | None = None
         """Answers the request that resumes the thread, if that request has no answer yet."""
 

@@ -10,7 +10,7 @@ from raydap.core.model.worker import AttachStage, ThreadState, Worker, WorkerThr
 from raydap.core.translate import names
 from raydap.core.translate.local_ids import to_local_ids
 from raydap.core.translate.snapshots import refused
-from raydap.core.workers import collectives, pauses, stop_pacing, stops, thread_names
+from raydap.core.workers import collectives, pauses, remote_steps, stop_pacing, stops, thread_names
 from raydap.errors import Code, Problem, ProblemError
 from raydap.inworker import calls
 from raydap.protocol.raydap_messages import FocusArguments
@@ -57,6 +57,7 @@ def resume(state: State, request: Request, arguments: dict[str, object]) -> Flow
         yield from collectives.warn(state, [thread])
     if thread.is_held:
         to_local_ids(state, thread.worker, request.command, arguments)
+        command, arguments = yield from _across_processes(state, thread, request.command, arguments)
 
         def accept() -> None:
             if not request.answered:
@@ -64,7 +65,7 @@ def resume(state: State, request: Request, arguments: dict[str, object]) -> Flow
 
         thread.accept = accept
         try:
-            yield from let_run(thread, request.command, arguments, request.timeout_s)
+            yield from let_run(thread, command, arguments, request.timeout_s)
         finally:
             thread.accept = None
         accept()
@@ -75,6 +76,23 @@ def resume(state: State, request: Request, arguments: dict[str, object]) -> Flow
     return answer
 
 
+def _across_processes(
+    state: State, thread: WorkerThread, command: str, arguments: dict[str, object]
+) -> Flow[tuple[str, dict[str, object]]]:
+    """Return the command for a thread whose step may lead to another process (workers/remote_steps.py).
+
+    Step Into at a call to Ray steps over it, and raydap follows the call. Step Out of such a call lets it end.
+    """
+    plain: dict[str, object] = {"threadId": thread.local, "singleThread": True}
+    if command == "stepIn" and thread.submits:
+        remote_steps.give_up(state, [thread])
+        if (yield from remote_steps.begin(state, thread, arguments.get("targetId"))):
+            return "next", plain
+    elif command == "stepOut" and thread.call is not None and (yield from remote_steps.leave(state, thread)):
+        return "continue", plain
+    return command, arguments
+
+
 def let_run(thread: WorkerThread, command: str, arguments: dict[str, object], timeout_s: float) -> Flow[None]:
     """Resume one stopped thread, or take back the pause of a blocked one.
 
@@ -82,6 +100,7 @@ def let_run(thread: WorkerThread, command: str, arguments: dict[str, object], ti
     """
     before, thread.state = thread.state, ThreadState.RESUMING
     thread.stepping = command != "continue"
+    thread.submits = False
     try:
         if command == "continue":
             yield from _continue_alone(thread, timeout_s)
@@ -126,6 +145,7 @@ def pause(state: State, request: Request, arguments: dict[str, object]) -> Flow[
     # The type is checked because False == 0 in Python.
     if type(handle) is not int or handle != 0:
         thread = thread_of(state, request.client, handle)
+        remote_steps.give_up(state, [thread])
         if not thread.is_held:
             request.client.view.focus = thread
             pauses.begin(state, thread.worker, thread, request.timeout_s)
@@ -134,6 +154,8 @@ def pause(state: State, request: Request, arguments: dict[str, object]) -> Flow[
     if not workers:
         text = "No worker is attached yet, so there is nothing to pause; wait until one stops at a breakpoint()."
         raise ProblemError(Problem(Code.NO_WORKER, text))
+
+    remote_steps.give_up(state)
 
     def begin(worker: Worker) -> None:
         if worker.is_attached:

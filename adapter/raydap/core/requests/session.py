@@ -12,7 +12,16 @@ from raydap.core.model.client import Client, ClientRole, ClientStage, Request
 from raydap.core.model.state import State
 from raydap.core.requests.breakpoint_sync import share_breakpoints
 from raydap.core.settings import AttachSettings, LaunchSettings, complete, parse
-from raydap.core.workers import barriers, child_sessions, holding, prepared, program_terminal, run_events, stops
+from raydap.core.workers import (
+    barriers,
+    child_sessions,
+    holding,
+    prepared,
+    program_terminal,
+    remote_steps,
+    run_events,
+    stops,
+)
 from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.raydap_messages import Server
 from raydap.protocol.types import Seq
@@ -165,9 +174,11 @@ def _leads(client: Client) -> bool:
 def cancel(state: State, request: Request, arguments: dict[str, object]) -> None:
     """Answer the named request as cancelled, unless it has been answered.
 
-    Cancelling the progress of a barrier shows the workers that wait there.
+    Cancelling the progress of a barrier shows the workers that wait there, and that of a step gives the step up.
     """
     progress = arguments.get("progressId")
+    if request.client.role is not ClientRole.OBSERVER:
+        remote_steps.cancel(state, progress)
     for wait in [each for each in state.barriers.values() if each.progress and each.progress == progress]:
         if request.client.role is not ClientRole.OBSERVER:
             barriers.show(state, wait)

@@ -224,10 +224,11 @@ def set_breakpoints(state: State, worker: Worker, group: Group) -> None:
     The requests are sent at once: the client's next request may resume a thread that has to stop at these breakpoints.
     """
     for path in paths_in(worker, group.path):
-        state.start(_set_breakpoints(state, worker, group, path))
+        state.start(set_group(state, worker, group, path))
 
 
-def _set_breakpoints(state: State, worker: Worker, group: Group, path: str) -> Flow[None]:
+def set_group(state: State, worker: Worker, group: Group, path: str) -> Flow[None]:
+    """Set one group of breakpoints in one worker's source at `path`, and wait for its answer."""
     try:
         reply = yield from worker.request_logged(group.command, group.at(path), HANDSHAKE_TIMEOUT_S)
     except ProblemError:
@@ -242,7 +243,7 @@ def _set_breakpoints(state: State, worker: Worker, group: Group, path: str) -> F
         if path == group.path:
             with suppress(ProblemError):
                 for copy in (yield from working_dirs.find_module_copies(worker, path)):
-                    state.start(_set_breakpoints(state, worker, group, copy))
+                    state.start(set_group(state, worker, group, copy))
 
 
 def _take_answers(state: State, worker: Worker, group: Group, answers: object, path: str) -> None:

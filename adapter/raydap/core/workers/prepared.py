@@ -185,4 +185,6 @@ def _is_idle(state: State, worker: Worker) -> bool:
     """Return whether the user neither looks at a thread of the worker nor wants the worker attached or paused."""
     threads = worker.threads.values()
     is_needed = worker.key in state.pauses or attach_decisions.is_needed(worker.run, worker.row)
+    steps = [thread for step in state.remote_steps.values() for thread in (step.caller, step.callee) if thread]
+    is_needed = is_needed or any(thread.worker is worker for thread in steps)
     return not is_needed and not any(thread.is_shown or thread.stepping for thread in threads)

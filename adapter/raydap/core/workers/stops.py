@@ -10,6 +10,7 @@ from raydap.core.effects import AskFacts
 from raydap.core.flows import Flow
 from raydap.core.model.client import Client
 from raydap.core.model.pending import WorkerRefusedError
+from raydap.core.model.remote_step import origin_of
 from raydap.core.model.state import State
 from raydap.core.model.worker import AttachStage, ThreadState, Worker, WorkerThread
 from raydap.core.translate import names
@@ -118,6 +119,7 @@ def _show(state: State, thread: WorkerThread, body: dict[str, object]) -> None:
     if body.get("reason") == "exception":
         program_input.look_for_failure(state, body.get("description"))
     stopped = {**body, "description": description, "threadId": thread.handle, "allThreadsStopped": False}
+    stopped |= origin_of(thread)
     if "hitBreakpointIds" in body:
         stopped["hitBreakpointIds"] = [breakpoint.id for breakpoint in hit]
     # The previous stop of the thread may still be shown.

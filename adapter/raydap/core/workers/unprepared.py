@@ -66,6 +66,14 @@ def inject_needed(state: State) -> None:
             state.emit(InjectAgent(process.alive, actor, run.settings.sub_process))
 
 
+def inject(state: State, row: ProcessInfo) -> None:
+    """Start an agent in a worker without one, although the breakpoints do not apply to all workers."""
+    settings, injection = state.run.settings, state.run.processes[row.key].injection
+    if settings is not None and (injection is None or not injection.under_way):
+        _note(state.run, row.key, Injection(state.now + ANSWER_TIMEOUT_S, 0.0, under_way=True))
+        state.emit(InjectAgent(row, True, settings.sub_process))
+
+
 def _note(run: Run, key: WorkerKey, injection: Injection | None) -> None:
     with run.processes.changing(key) as process:
         process.injection = injection

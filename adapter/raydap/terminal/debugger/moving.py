@@ -42,24 +42,27 @@ async def next_line(debugger: Debugger, select: str | None, rest: str) -> None:
 
 
 async def step_in(debugger: Debugger, select: str | None, rest: str) -> None:
-    """Step to the next line, which may be in a called function."""
+    """Step to the next line, which may be in a called function, also in one that Ray runs in another process."""
     await step(debugger, "stepIn", select)
 
 
 async def step_out(debugger: Debugger, select: str | None, rest: str) -> None:
-    """Step out of the function."""
+    """Step out of the function; out of a task or method, to the line where the caller takes its result."""
     await step(debugger, "stepOut", select)
 
 
 async def arrived(debugger: Debugger, thread: int, name: str) -> None:
-    """Show the new stop of a thread that was resumed. If it has not stopped, report that, and show another stop.
+    """Show the new stop of a thread that was resumed, or of the thread to which its step has led.
+
+    If there is no such stop, report that, and show another stop.
 
     A thread does not stop again if it ends, or if raydap detaches from its worker because nothing can stop the worker
     any more. `name` is the name of the thread before it was resumed.
     """
-    if thread in debugger.threads.stops:
-        await debugger.show(thread)
-        return
+    for reached in (thread, debugger.threads.led_to.get(thread)):
+        if reached in debugger.threads.stops:
+            await debugger.show(reached)
+            return
     debugger.out.note(f"{name} has ended." if debugger.process_has_ended(thread) else f"{name} is running.")
     await _show_next(debugger)
 

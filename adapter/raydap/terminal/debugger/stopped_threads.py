@@ -24,6 +24,8 @@ class ThreadStop:
     """The name of the exception, if there is one."""
     hit: tuple[int, ...]
     """The ids of the breakpoints that were hit."""
+    stepped_from: int = 0
+    """The id of the other thread whose step has led here (docs/protocol.md); 0 for other stops."""
 
 
 class StoppedThreads:
@@ -36,6 +38,8 @@ class StoppedThreads:
         """The stops that the user has not been shown yet, by thread."""
         self.expected: set[int] = set()
         """The threads whose next stop a command waits for, and then shows."""
+        self.led_to: dict[int, int] = {}
+        """The other threads to which the last steps of threads have led."""
         self.count = 0
         """The number of stops so far."""
         self._numbers: dict[int, int] = {}
@@ -67,11 +71,14 @@ class StoppedThreads:
             str(body.get("description") or ""),
             str(body.get("text") or ""),
             tuple(body.get("hitBreakpointIds") or ()),
+            (body.get("raydap") or {}).get("steppedFrom", 0),
         )
+        if stop.stepped_from:
+            self.led_to[stop.stepped_from] = thread
         self.stops[thread] = stop
         self._numbers[thread] = self.count
         self._ended.discard(thread)
-        if thread not in self.expected:
+        if thread not in self.expected and stop.stepped_from not in self.expected:
             self.unseen[thread] = stop
 
     def _forget(self, thread: int) -> None:
@@ -92,14 +99,16 @@ class StoppedThreads:
         return thread in self._ended
 
     def missing(self, before: dict[int, int]) -> set[int]:
-        """Return the threads that have neither ended nor stopped again.
+        """Return the threads that have neither ended nor stopped again, and whose steps have led to no other thread.
 
         `before` contains the number of each thread's last stop before it was resumed.
         """
         return {
             thread
             for thread, number in before.items()
-            if thread not in self._ended and (thread not in self.stops or self.number(thread) <= number)
+            if thread not in self._ended
+            and thread not in self.led_to
+            and (thread not in self.stops or self.number(thread) <= number)
         }
 
     async def wait(self, is_over: Callable[[], bool], timeout_s: float | None = None) -> bool:
@@ -123,6 +132,8 @@ class StoppedThreads:
         """
         before = {thread: self.number(thread) for thread in threads}
         self.expected |= before.keys()
+        for thread in threads:
+            self.led_to.pop(thread, None)
         try:
             await move()
             await self.wait(lambda: not self.missing(before), timeout_s)
