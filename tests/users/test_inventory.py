@@ -32,6 +32,7 @@ INVENTORY: dict[str, tuple[str, ...]] = {
     "cli/completing.py": (NAMED,),
     "cli/doctor.py": (NAMED,),
     "cli/lsp.py": (TCP,),
+    "cli/skill.py": (PART,),
     "cli/standard_streams.py": (NULL,),
     "client/own_session.py": (OWN,),
     "client/pdb_connection.py": (TCP,),

@@ -36,6 +36,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "For coding agents": {
         "mcp": "Speak the Model Context Protocol.",
+        "skill": "Print instructions for agents that have a shell.",
     },
     "Hubs, for remote clusters": {
         "serve": "Start a hub on this machine.",
