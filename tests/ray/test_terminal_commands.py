@@ -214,11 +214,15 @@ def check_ps(ask: Callable[..., str], found: list[dict[str, Any]], program: Path
     # At the first call, debugpy may not have listened yet.
     assert {**again, "age": 0, "place": ""} == {**paused, "age": 0, "place": ""}
     table = [line.rstrip() for line in ask("ps", "actor:Trainer").splitlines()]
-    assert table[0].split() == ["STATE", "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"]
     assert table[1].startswith("paused")
     assert table[1].endswith(f"at breakpoint() in train (train.py:{BREAKPOINT})")
-    assert [line.split()[0] for line in table[2:]] == ["alive", "alive"]
-    assert all(f"below train (train.py:{TRAINS})" in line for line in table[2:])
+    assert table[0].split() == ["STATE", "COUNT", "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"]
+    # The two others are at the same place.
+    assert [line.split()[:2] for line in table[1:]] == [["paused", "1"], ["alive", "2"]]
+    assert f"below train (train.py:{TRAINS})" in table[2]
+    each = ask("ps", "actor:Trainer", "--each").splitlines()
+    assert each[0].split() == ["STATE", "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"]
+    assert [line.split()[0] for line in each[1:]] == ["paused", "alive", "alive"]
 
 
 def check_stacks(ask: Callable[..., str], picture: Path) -> None:

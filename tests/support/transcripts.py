@@ -83,13 +83,14 @@ class Transcripts:
         """Yield the output of the commands that stop no worker."""
         everywhere = r"blocked in time\.sleep \(rollouts\.py:\d+\)"
         driver = r"driver rollouts\.py .* blocked in ray\.get \(rollouts\.py:\d+\)"
-        yield "ps", self._run("ps", until=rf"\ASTATE .*\n(.*Rollout \d · play .* {everywhere}\n){{4}}.*{driver}\Z")
+        all_four = rf"alive +4 +Rollout\{{0-3\}} · play .* {everywhere}"
+        yield "ps", self._run("ps", until=rf"\ASTATE .*\n.*{driver}\n{all_four}\Z")
         yield "compare", self._run("compare", "self.config", "actor:Rollout", until=r"\A.*\n.*\b3  Rollout\{0-1,3\}\Z")
 
     def _of_joined_program(self) -> Iterator[tuple[str, str]]:
         with self._debug() as user:
             user.types("attach actor:Rollout")
-            user.repeats("workers", r"^\w+ +driver .*$", r"(running +Rollout.*\n){4}")
+            user.repeats("workers", r"^\w+ .*Rollout.*$", r"^running +4 +Rollout")
             user.types("b rollouts.py:23, self.rank == 2", r"^-> reward = .*$")
             user.types("w", r"^-> reward = .*$")
             user.types("p self.config", r"^\{.*\}$")
@@ -226,13 +227,14 @@ def _aligned(lines: Sequence[str], node: str) -> Iterator[str]:
 
 
 def _fixed(row: Sequence[str], node: str) -> list[str]:
-    state, worker, _, where, _, _, place = row
+    state, *count, worker, _, where, pid, _, place = row
     name = "driver" if worker.startswith("driver") else worker.partition(" · ")[0]
     # Ray reports only some time after a driver's start which program it runs.
     worker = "driver rollouts.py" if name == "driver" else worker
     # The driver of a launched program has the name of its machine.
     where = "10.0.0.7" if where == node else "head"
-    return [state, worker, "01000000", where, _PIDS[name], "3 s" if state == "stopped" else "12 s", place]
+    pid = _PIDS[name] if pid else ""
+    return [state, *count, worker, "01000000", where, pid, "3 s" if state == "stopped" else "12 s", place]
 
 
 def _as_text(rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 
 from raydap import safe_files
+from raydap.analysis.sets.folding import group_name
 from raydap.client.joining import SessionTarget
 from raydap.errors import file_not_written
 from raydap.exit_codes import ExitCode
@@ -125,7 +126,8 @@ def _nothing(live: LiveSession, select: str | None, what: str, silent: int) -> i
     if not live.workers:
         text = "No workers are running."
     elif select is not None:
-        text = f"No worker in this set can {what}; `raydap ps` lists the workers. {advice}"
+        names = group_name(live.busy)
+        text = f"No worker in this set can {what}. There are: {names or 'only idle workers'}. {advice}"
     else:
         text = f"No worker can {what}{': ' * bool(parts)}{' and '.join(parts)}. {advice}"
     screen.console(stderr=True).print(text)

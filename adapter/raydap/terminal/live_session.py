@@ -10,10 +10,13 @@ from typing import Any, TypeVar
 import msgspec
 
 from raydap import safe_output
+from raydap.analysis.sets.folding import group_name
 from raydap.client import joining
 from raydap.client.dap_connection import ConnectionEnded
 from raydap.client.joining import JoinedSession, SessionTarget
 from raydap.cluster.dashboard import dashboard_address
+from raydap.presentation.safe_text import one_line
+from raydap.presentation.short_text import shortened
 from raydap.protocol.message_base import Arguments, Message
 from raydap.protocol.raydap_messages import WorkerEntry, WorkerList
 from raydap.terminal.progress import Progress
@@ -106,6 +109,11 @@ class LiveSession:
     def busy(self) -> list[WorkerEntry]:
         """The workers that execute something."""
         return [entry for entry in self.workers.values() if not is_idle(entry)]
+
+    def no_worker_in(self, select: str) -> str:
+        """Return the error for a set that contains no worker, with the names of the workers that could be meant."""
+        names = group_name(self.busy)
+        return f"No worker is in the set {shortened(one_line(select), 80)}. There are: {names or 'only idle workers'}."
 
     @property
     def debugged(self) -> list[WorkerEntry]:

@@ -183,10 +183,11 @@ def _write_cluster(cluster: ClusterStatus, rows: Sequence[ProcessRow], console: 
     _print_indented(Text(status_lines.cluster_line(cluster)), 2, console)
     if cluster.problem is not None:
         _print_indented(Text(one_line(cluster.problem), "yellow"), 4, console)
-    if rows:
-        _print_indented(process_list.as_table(rows[:MAX_ROWS], console.width - 4), 4, console)
-    if len(rows) > MAX_ROWS:
-        console.print(f"    and {len(rows) - MAX_ROWS} more")
+    found = process_list.folded(rows)
+    if found:
+        _print_indented(process_list.as_table(found[:MAX_ROWS], console.width - 4), 4, console)
+    if len(found) > MAX_ROWS:
+        console.print(f"    and {sum(len(each.rows) for each in found[MAX_ROWS:])} more workers")
 
 
 def _print_indented(what: Text | Table, columns: int, console: Console) -> None:

@@ -1,35 +1,28 @@
-"""`raydap ps`: the list of workers with their tasks, places, and times in state."""
+"""The list of workers with their tasks, places, and times in state: its rows, and its table with equal rows folded."""
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
-from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from raydap.analysis.sets.folding import group_name
 from raydap.bounded_wait import wait_for
-from raydap.client.dap_connection import ConnectionEnded, SessionError
-from raydap.client.joining import SessionTarget
 from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
 from raydap.core.workers import forked_waits
-from raydap.exit_codes import ExitCode
 from raydap.presentation.durations import whole_seconds
-from raydap.presentation.safe_text import one_line
-from raydap.presentation.short_text import file_line, function_line
+from raydap.presentation.short_text import file_line, function_line, shortened
 from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers, WorkerEntry
 from raydap.protocol.stack_messages import CodeLocation, Places, PlacesArguments, WaitingChild, WorkerPlace
 from raydap.terminal import screen
 from raydap.terminal.legacy_listing import LegacyListing
-from raydap.terminal.live_session import LiveSession, is_idle, looking
-
-REFRESH_S = 2.0
-"""Seconds between two refreshes of the list with the places of workers that have an agent."""
+from raydap.terminal.live_session import LiveSession, is_idle
 
 OUTSIDE_S = 10.0
 """Seconds between two readings of workers without an agent, unless a worker has changed."""
@@ -37,11 +30,8 @@ OUTSIDE_S = 10.0
 OUTSIDE_SHARE = 0.05
 """The share of the time that these readings may take: each stops its process for some hundredths of a second."""
 
-LEGACY_TIMEOUT_S = 5.0
-"""Seconds for Ray to report what waits for its old debugger, counted from when everything else is known.
-
-Ray is queried in parallel with everything else, so there is usually no wait.
-"""
+LONGEST_NAME = 60
+"""The most characters of the short name of several workers. The ranks of many workers may have many gaps."""
 
 PDB = "pdb"
 """The state of a worker that waits for Ray's old debugger. The session itself reports that worker as running."""
@@ -76,17 +66,29 @@ class ProcessRow(msgspec.Struct, frozen=True):
         return self.entry.state if self.pdb is None else PDB
 
     @property
-    def lasts(self) -> str:
-        """The time in the present state, such as `2m 06s`; `<2m 06s` if only the age of the task is known.
+    def seconds(self) -> float | None:
+        """The seconds in the present state; None if they are not known.
 
         For a worker that runs without a debugger, it is the age of its task.
         """
-        if self.age is not None and self.state != "alive":
-            return whole_seconds(self.age)
+        if self.has_exact_age:
+            return self.age
         if self.place is None or self.place.started is UNSET:
+            return None
+        return max(0.0, time.time() - self.place.started)
+
+    @property
+    def has_exact_age(self) -> bool:
+        """Whether `seconds` is the age of the state. Otherwise it is that of the task, which can be older."""
+        return self.age is not None and self.state != "alive"
+
+    @property
+    def lasts(self) -> str:
+        """The time in the present state, such as `2m 06s`; `<2m 06s` if only the age of the task is known."""
+        if self.seconds is None:
             return ""
-        since = whole_seconds(max(0.0, time.time() - self.place.started))
-        return since if self.state == "alive" else f"<{since or '1 s'}"
+        since = whole_seconds(self.seconds)
+        return since if self.has_exact_age or self.state == "alive" else f"<{since or '1 s'}"
 
     @property
     def name(self) -> str:
@@ -165,75 +167,6 @@ def pdb_age(found: LegacyBreakpoint) -> float:
     return max(0.0, time.time() - found.since)
 
 
-async def show(target: SessionTarget, select: str | None, include_idle: bool, as_json: bool, watch: bool) -> int:
-    """Print the list, once or until the user ends it. Return the exit code.
-
-    `include_idle` includes idle workers. Raises what `looking` raises, and SessionError.
-    """
-    legacy = LegacyListing()
-    try:
-        async with looking(target) as live:
-            legacy.follow(live)
-            return await _show(live, legacy, select, include_idle, as_json, watch)
-    finally:
-        await legacy.close()
-
-
-async def _show(
-    live: LiveSession, legacy: LegacyListing, select: str | None, include_idle: bool, as_json: bool, watch: bool
-) -> int:
-    console, errors = screen.console(), screen.console(stderr=True)
-    if not await live.wait_listed():
-        errors.print("Ray has not listed the workers in time; the list may be incomplete.")
-    if watch:
-        await _watch(live, legacy, select, include_idle)
-    rows = await look(live, legacy, select, include_idle, Seen(), legacy_timeout_s=LEGACY_TIMEOUT_S)
-    if as_json:
-        screen.print_json([row.as_json() for row in rows])
-    elif rows:
-        console.print(as_table(rows, console.width))
-    else:
-        errors.print(_no_rows_text(live, select))
-    for problem in dict.fromkeys(row.entry.problem for row in rows if row.entry.type == "child" and row.entry.problem):
-        if not as_json:
-            errors.print(one_line(problem), style="dim")
-    waiting = sum(row.pdb is not None for row in rows)
-    if waiting and not as_json:
-        who = "1 worker waits" if waiting == 1 else f"{waiting} workers wait"
-        errors.print(f"{who} for Ray's old debugger; `pdb` in `raydap debug` joins a breakpoint.", style="dim")
-    return ExitCode.DONE if rows else ExitCode.NO_WORKER
-
-
-async def _watch(live: LiveSession, legacy: LegacyListing, select: str | None, include_idle: bool) -> NoReturn:
-    """Refresh the list until the user presses Ctrl-C. Raises ConnectionEnded when the session ends."""
-    seen = Seen()
-    console = screen.console()
-    shown: list[LegacyBreakpoint] = []
-
-    def take_legacy() -> None:
-        if legacy.breakpoints != shown:
-            live.changed.set()
-
-    legacy.on_look = take_legacy
-    live.progress.end()
-    with Live(console=console, auto_refresh=False, vertical_overflow="visible") as view:
-        while not live.ended.is_set():
-            live.changed.clear()
-            shown[:] = legacy.breakpoints
-            try:
-                rows = await look(live, legacy, select, include_idle, seen)
-            except SessionError as error:
-                view.update(Text(str(error)), refresh=True)
-            else:
-                view.update(as_table(rows, console.width) if rows else Text(_no_rows_text(live, select)), refresh=True)
-            try:
-                await wait_for(live.changed.wait(), REFRESH_S)
-            except asyncio.TimeoutError:
-                continue
-    # Fail, or the user could take the last list for the present state.
-    raise ConnectionEnded("The session has ended; start the command again.")
-
-
 @dataclass
 class Seen:
     """Results of `look` that its next call reuses."""
@@ -308,30 +241,80 @@ def _order(row: ProcessRow) -> tuple[object, ...]:
     return state, entry.job, entry.actor or entry.label, rank if isinstance(rank, int) else -1, entry.pid
 
 
-def as_table(rows: Iterable[ProcessRow], width: int, marked: str | None = None) -> Table:
-    """Return the table of the rows.
+@dataclass(frozen=True, slots=True)
+class FoldedRow:
+    """Rows that differ only in the worker's name, node, process id, and time in state."""
+
+    rows: Sequence[ProcessRow]
+    """The rows, in the order of the list; at least one."""
+
+    @property
+    def state(self) -> str:
+        """The state of all these workers: a key of STATES."""
+        return self.rows[0].state
+
+    @property
+    def where(self) -> str:
+        """The place of all these workers, as in `ProcessRow.where`."""
+        return self.rows[0].where
+
+    @property
+    def name(self) -> str:
+        """The names in short, such as `Trainer{0-5,7} · step`; without `· step` if the methods differ."""
+        labels = {row.name for row in self.rows}
+        if len(labels) == 1:
+            return self.rows[0].name
+        methods = {name.partition(" · ")[2] for name in labels}
+        method = f" · {methods.pop()}" if len(methods) == 1 and "" not in methods else ""
+        return shortened(group_name(row.entry for row in self.rows), LONGEST_NAME) + method
+
+    @property
+    def node(self) -> str:
+        """The node, or the number of nodes."""
+        nodes = {row.entry.node for row in self.rows}
+        return nodes.pop() if len(nodes) == 1 else f"{len(nodes)} nodes"
+
+    @property
+    def lasts(self) -> str:
+        """The time in the present state; of several different times the longest, such as `up to 2m 06s`."""
+        longest = max(self.rows, key=lambda row: row.seconds or 0.0).lasts
+        return longest if len({row.lasts for row in self.rows}) == 1 else f"up to {longest.removeprefix('<')}"
+
+
+def folded(rows: Iterable[ProcessRow], apart: str | None = None) -> list[FoldedRow]:
+    """Return the rows of `look` with equal rows as one. In each state, small groups come first.
+
+    `apart` is the key of a worker that keeps a row of its own.
+    """
+    groups: dict[tuple[object, ...], list[ProcessRow]] = {}
+    for row in rows:
+        alone = row.entry.key if row.entry.key == apart else ""
+        entry = row.entry
+        same = (row.state, entry.type, entry.submission or entry.job, row.where, row.has_failed, alone)
+        groups.setdefault(same, []).append(row)
+    return sorted(map(FoldedRow, groups.values()), key=lambda each: (_order(each.rows[0])[0], len(each.rows)))
+
+
+def singly(rows: Iterable[ProcessRow]) -> list[FoldedRow]:
+    """Return each row by itself."""
+    return [FoldedRow([row]) for row in rows]
+
+
+def as_table(rows: Sequence[FoldedRow], width: int, marked: str | None = None) -> Table:
+    """Return the table of the rows. It has the column COUNT if a row stands for several workers.
 
     `width` is the terminal's, in columns. `marked` is the key of the worker that the user looks at.
     """
     cells: list[list[str | Text]] = []
-    for row in rows:
-        entry = row.entry
-        state = Text(row.state, STATES.get(row.state, ""))
-        where = Text(row.where, "red" if row.has_failed else "")
-        job = entry.submission or entry.job
-        name = Text(row.name, "bold cyan" if entry.key == marked else "")
-        cells.append([state, name, job, entry.node, str(entry.pid or ""), row.lasts, where])
-    columns = ["STATE", "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"]
+    has_count = any(len(each.rows) > 1 for each in rows)
+    for each in rows:
+        first = each.rows[0]
+        entry = first.entry
+        state = Text(each.state, STATES.get(each.state, ""))
+        where = Text(each.where, "red" if first.has_failed else "")
+        name = Text(each.name, "bold cyan" if any(row.entry.key == marked for row in each.rows) else "")
+        pid = str(entry.pid or "") if len(each.rows) == 1 else ""
+        count = [str(len(each.rows))] if has_count else []
+        cells.append([state, *count, name, entry.submission or entry.job, each.node, pid, each.lasts, where])
+    columns = ["STATE", *(["COUNT"] if has_count else []), "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"]
     return screen.table(columns, cells, width, cut=("WORKER", "WHERE"), drop=("NODE", "JOB", "FOR", "PID"))
-
-
-def _no_rows_text(live: LiveSession, select: str | None) -> str:
-    if live.outage:
-        return live.outage
-    if select is not None and live.workers:
-        return "No worker is in this set; `raydap ps --all` lists all workers."
-    return (
-        "All workers of this cluster are idle; `raydap ps --all` lists them."
-        if live.workers
-        else "No workers are running."
-    )

@@ -4,6 +4,7 @@ from rich.text import Text
 
 from raydap.client.joining import SessionTarget
 from raydap.exit_codes import ExitCode
+from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers
 from raydap.protocol.wait_messages import WaitGraph, WaitsArguments
 from raydap.terminal import screen
 from raydap.terminal.live_session import looking
@@ -18,13 +19,18 @@ _COLOURS = {
 
 
 async def show(target: SessionTarget, select: str | None, as_json: bool) -> int:
-    """Print the tree of waits. Return the exit code: DEADLOCK if there is a deadlock.
+    """Print the tree of waits. Return the exit code: DEADLOCK if there is a deadlock, NO_WORKER for an empty set.
 
     Raises what `looking` raises, and SessionError.
     """
     async with looking(target) as live:
         await live.wait_listed()
         found = await live.ask("raydap/waits", WaitsArguments(select=select), WaitGraph)
+        if select is not None and not found.nodes:
+            wanted = SelectArguments(select=select, running=True)
+            if not (await live.ask("raydap/select", wanted, SelectedWorkers)).workers:
+                screen.console(stderr=True).print(live.no_worker_in(select))
+                return ExitCode.NO_WORKER
     if as_json:
         screen.print_json(found)
     else:

@@ -100,7 +100,7 @@ def test_a_wrong_set_is_refused_as_raydap_says_it() -> None:
 def test_pause_reports_at_once_that_no_thread_runs_there() -> None:
     with pytest.raises(CommandError, match="All workers in this set are already stopped"):
         typed("pause 0-1")
-    with pytest.raises(CommandError, match="No worker is in this set"):
+    with pytest.raises(CommandError, match=r"No worker is in the set nobody\. There are: "):
         typed("pause nobody")
 
 

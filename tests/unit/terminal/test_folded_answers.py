@@ -105,7 +105,7 @@ SENTENCES = [
     # The states of the workers, the set, the number of silent workers, and the message before the advice.
     ((), None, 0, "No workers are running."),
     ((), "rank:0", 0, "No workers are running."),
-    (("alive",), "rank:0", 0, "No worker in this set can report its stack; `raydap ps` lists the workers."),
+    (("alive",), "rank:0", 0, "No worker in this set can report its stack. There are: collect 4711."),
     (("paused", "paused"), None, 0, "No worker can report its stack: 2 wait at breakpoint()."),
     (
         ("paused", "alive", "alive"),

@@ -94,10 +94,16 @@ def test_the_width_is_respected_and_no_command_is_cut() -> None:
 
 
 def test_of_many_workers_only_some_are_listed() -> None:
-    many = [PausedStatus(str(number), "collect", number, "n", 1, None) for number in range(64)]
+    many = [PausedStatus(str(number), "collect", number, "n", number, True) for number in range(64)]
     lines = written(of(cluster(paused=many), waiting={URL: merged([], many)}))
     assert sum("collect" in line for line in lines) == overview.MAX_ROWS
-    assert "    and 54 more" in lines
+    assert "    and 54 more workers" in lines
+
+
+def test_workers_at_the_same_place_share_a_row() -> None:
+    many = [PausedStatus(str(number), "collect", number, "n", 1, None) for number in range(64)]
+    lines = written(of(cluster(paused=many), waiting={URL: merged([], many)}))
+    assert [line.split() for line in lines if "collect" in line] == [["paused", "64", "collect", "n"]]
 
 
 def test_the_cluster_that_the_variables_name_is_printed() -> None:

@@ -2,16 +2,18 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, cast
 
 import msgspec
 import pytest
 from msgspec import UNSET, UnsetType
 
+from raydap.client.joining import SessionTarget
 from raydap.protocol.raydap_messages import SelectedWorkers, StoppedThread, WorkerEntry
 from raydap.protocol.stack_messages import CodeLocation, Places, WaitingChild, WorkerPlace
-from raydap.terminal import process_list
+from raydap.terminal import process_list, process_output
 from raydap.terminal.legacy_listing import LegacyListing
 from raydap.terminal.process_list import OUTSIDE_S, OUTSIDE_SHARE, STATES, ProcessRow, Seen
 from support.scripted_session import ScriptedLive
@@ -207,15 +209,21 @@ def test_a_change_of_what_a_worker_does_is_looked_at_at_once() -> None:
 def test_why_the_list_is_empty() -> None:
     live = ScriptedLive()
     assert (
-        process_list._no_rows_text(live, None)
-        == process_list._no_rows_text(live, "rank:0")
+        process_output.no_rows_text(live, None)
+        == process_output.no_rows_text(live, "rank:0")
         == "No workers are running."
     )
     live.workers = {"a": worker("a", task="")}
-    assert process_list._no_rows_text(live, "x") == "No worker is in this set; `raydap ps --all` lists all workers."
-    assert process_list._no_rows_text(live, None).startswith("All workers of this cluster are idle; `raydap ps --all`")
+    idle = "No worker is in the set x. There are: only idle workers. `--all` also lists idle workers."
+    assert process_output.no_rows_text(live, "x") == idle
+    live.workers["b"] = worker("b", actor="Trainer", title="Trainer 2")
+    assert "There are: Trainer 2. `--all`" in process_output.no_rows_text(live, "x")
+    del live.workers["a"]
+    assert process_output.no_rows_text(live, "x") == "No worker is in the set x. There are: Trainer 2."
+    live.workers = {"a": worker("a", task="")}
+    assert process_output.no_rows_text(live, None).startswith("All workers of this cluster are idle; `raydap ps --all`")
     live.outage = "The dashboard does not answer."
-    assert process_list._no_rows_text(live, "x") == "The dashboard does not answer."
+    assert process_output.no_rows_text(live, "x") == "The dashboard does not answer."
 
 
 def test_forked_children_that_wait_in_breakpoint_have_rows_until_the_next_look_from_outside() -> None:
@@ -233,3 +241,87 @@ def test_forked_children_that_wait_in_breakpoint_have_rows_until_the_next_look_f
     cluster.children = []
     cluster.now += OUTSIDE_S
     assert [row.entry.key for row in cluster.rows()] == ["a"]
+
+
+def trainer(rank: int, **fields: Any) -> WorkerEntry:
+    named = {"actor": "Trainer", "rank": rank, "title": f"Trainer {rank}", "label": f"Trainer {rank} · step"}
+    return worker(f"t{rank}", **{**named, "pid": rank, **fields})
+
+
+def test_rows_that_differ_only_in_the_worker_are_one() -> None:
+    rows = [ProcessRow(trainer(rank, node=f"10.0.0.{rank}"), place("x"), age=float(rank)) for rank in range(8)]
+    rows[5] = ProcessRow(trainer(5), place("x", "in load (train.py:7)"))
+    rows.insert(0, ProcessRow(trainer(9, state="stopped", threads=failed("E")), place("x")))
+    rows.append(ProcessRow(worker("d", type="driver", label="driver train.py"), place("x")))
+    found = process_list.folded(rows)
+    # By state, and in each state small groups first.
+    assert [(len(each.rows), each.state, each.name, each.where) for each in found] == [
+        (1, "stopped", "Trainer 9 · step", "in step (train.py:42) E"),
+        (1, "alive", "Trainer 5 · step", "in load (train.py:7)"),
+        (1, "alive", "driver train.py", "in step (train.py:42)"),
+        (7, "alive", "Trainer{0-4,6-7} · step", "in step (train.py:42)"),
+    ]
+    assert [each.node for each in found[2:]] == ["10.0.0.7", "7 nodes"]
+    assert [len(each.rows) for each in process_list.folded(rows, apart="t3")] == [1, 1, 1, 1, 6]
+    assert len(process_list.singly(rows)) == len(rows)
+
+
+def test_the_name_and_the_time_of_a_folded_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "time", lambda: 1000.0)
+
+    def name(*entries: WorkerEntry) -> str:
+        return process_list.FoldedRow([ProcessRow(each, None) for each in entries]).name
+
+    assert name(worker("a", label="prepare"), worker("b", label="prepare")) == "prepare"
+    assert name(trainer(0), trainer(1, label="Trainer 1 · save")) == "Trainer{0-1}"
+    assert name(trainer(0), trainer(1, label="Trainer 1")) == "Trainer{0-1}"
+    assert len(name(*(trainer(rank) for rank in range(0, 2000, 2)))) < process_list.LONGEST_NAME + len(" · step") + 1
+
+    def lasts(*started: float) -> str:
+        places = [msgspec.structs.replace(place("a"), started=each) for each in started]
+        return process_list.FoldedRow([ProcessRow(worker("a"), each) for each in places]).lasts
+
+    assert lasts(988.0, 988.0) == "12 s"
+    assert lasts(990.0, 874.0, 1000.0) == "up to 2m 06s"
+
+
+def printed(
+    live: ScriptedLive, monkeypatch: pytest.MonkeyPatch, *, select: str | None = None, each: bool = False
+) -> int:
+    @asynccontextmanager
+    async def looking(_: object) -> AsyncIterator[ScriptedLive]:
+        yield live
+
+    class Listing(FakeListing):
+        def follow(self, _: object) -> None:
+            pass
+
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setattr(process_output, "looking", looking)
+    monkeypatch.setattr(process_output, "LegacyListing", Listing)
+    return asyncio.run(process_output.show(SessionTarget(), select, process_output.Choices(each=each)))
+
+
+@pytest.mark.parametrize("count", [64, 1000])
+def test_the_output_does_not_grow_with_the_number_of_workers(
+    count: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster = Cluster(*(trainer(rank) for rank in range(count)), places=[place(f"t{rank}") for rank in range(count)])
+    assert printed(cluster.live, monkeypatch) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["STATE", "COUNT", "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"]
+    shown = f"alive {count} Trainer{{0-{count - 1}}} · step 01 10.0.0.7 in step (train.py:42)"
+    assert [line.split() for line in lines[1:]] == [shown.split()]
+    printed(cluster.live, monkeypatch, each=True)
+    assert len(capsys.readouterr().out.splitlines()) == count + 1
+
+
+def test_of_many_different_rows_only_some_are_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places = [place(f"t{rank}", f"in step (train.py:{rank})") for rank in range(100)]
+    cluster = Cluster(*(trainer(rank) for rank in range(100)), places=places)
+    printed(cluster.live, monkeypatch)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == process_output.MAX_ROWS + 2
+    assert lines[-1] == f"and {100 - process_output.MAX_ROWS} more rows; `raydap ps --each` lists all workers"

@@ -10,14 +10,20 @@ from raydap.terminal.debugger.moving import SLOW_S
 
 
 async def workers(debugger: Debugger, select: str | None, rest: str) -> None:
-    """List workers as `raydap ps` does, and mark the worker that the user looks at."""
+    """List workers as `raydap ps` does, and mark the worker that the user looks at.
+
+    Without a set, equal rows are folded; the marked worker keeps a row of its own. With a set, each worker has a row.
+    """
     wanted = workers_named(select, rest)
     rows = await process_list.look(debugger.live, debugger.old.listing, wanted, False, process_list.Seen())
     if not rows:
-        debugger.out.text("No workers are running.")
+        has_other = wanted is not None and debugger.live.workers
+        debugger.out.text(debugger.live.no_worker_in(wanted or "") if has_other else "No workers are running.")
         return
     entry = None if debugger.focus.thread is None else debugger.worker_of(debugger.focus.thread)
-    debugger.out.rich(process_list.as_table(rows, debugger.console.width, None if entry is None else entry.key))
+    marked = None if entry is None else entry.key
+    shown = process_list.folded(rows, apart=marked) if wanted is None else process_list.singly(rows)
+    debugger.out.rich(process_list.as_table(shown, debugger.console.width, marked))
 
 
 async def focus(debugger: Debugger, select: str | None, rest: str) -> None:
@@ -74,7 +80,7 @@ async def pause(debugger: Debugger, select: str | None, rest: str) -> None:
         chosen = await debugger.live.ask("raydap/select", SelectArguments(select=wanted, running=True), SelectedWorkers)
         states = {debugger.live.workers[key].state for key in chosen.workers if key in debugger.live.workers}
         if not states:
-            raise CommandError("No worker is in this set; `workers` lists all.")
+            raise CommandError(debugger.live.no_worker_in(wanted))
         if states == {"stopped"}:
             raise CommandError("All workers in this set are already stopped.")
         await debugger.request("raydap/pause", select=wanted)
