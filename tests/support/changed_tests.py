@@ -23,7 +23,7 @@ IN_PROCESSES = ("cpython_tests", "e2e", "editors", "hub", "inworker", "lsp", "ra
 TABLE: dict[str, tuple[str, ...]] = {
     "adapter/raydap/cli/": ("tests/unit/cli", "tests/hub/test_serve.py", "tests/ray/test_terminal_commands.py"),
     "adapter/raydap/doctor/": ("tests/ray/test_doctor.py", "tests/ray/test_two_machines.py"),
-    "adapter/raydap/mcp_server/": ("tests/unit/mcp_server", "tests/ray/test_mcp.py"),
+    "adapter/raydap/mcp_server/": ("tests/unit/mcp_server", "tests/e2e/test_mcp.py", "tests/ray/test_mcp.py"),
     "adapter/raydap/report/": ("tests/ray/test_report.py",),
     "adapter/raydap/lsp/": ("tests/unit/lsp", "tests/lsp", "tests/ray/test_language_rules.py"),
     "adapter/raydap/terminal/": ("tests/ray/test_debug_terminal.py", "tests/ray/test_terminal_commands.py"),
