@@ -35,7 +35,8 @@ class Trainer:
 ray.init()
 trainers = [Trainer.remote(rank) for rank in range(4)]
 for number in range(40):
-    ray.get([trainer.step.remote(number) for trainer in trainers])
+    refs = trainers[0].step.remote(number), *[trainer.step.remote(number) for trainer in trainers[1:]]
+    ray.get(list(refs))
 """
 
 HANGS = """\
@@ -102,6 +103,14 @@ def test_a_loss_that_is_no_number_and_an_exception(agent: Callable[..., McpClien
     client = agent()
     place = f"train.py:{line_of(PROGRAM, '# result')}"
     prompt = f"The loss at {place} becomes NaN: in which worker, at which number? Then it fails: why?"
+    call = line_of(PROGRAM, "refs =")
+    text = client.call("start", program="train.py", breakpoints=[f"train.py:{call}"], wait=45)
+    assert f"1 driver train.py: train.py:{call} in <module>, breakpoint" in text
+    client.call("breakpoint", remove=True)
+    text = client.call("go", action="step", wait=45)
+    assert f"1 Trainer 0: train.py:{line_of(PROGRAM, 'loss = 1')} in step, step" in text
+    assert f"1 driver train.py: train.py:{call + 1} in <module>, step" in client.call("go", action="out", wait=45)
+    assert "train.py is terminated." in client.call("end", how="terminate")
     model = Model(client, "nan", prompt, PROGRAM)
     text = model.call("start", program="train.py", breakpoints=[f"{place} if loss != loss"], wait=45)
     assert "1 stopped" in text

@@ -131,33 +131,44 @@ async def go(session: ToolSession, given: GoCall) -> Found:
         await debugger.live.ask("raydap/continue", wanted, ResumedThreads)
         return await _after_continue(session, len(threads), before, given.wait)
     session.moved.update(threads)
-    parted = await _step(debugger, given, select, threads)
-    await debugger.threads.wait(lambda: not debugger.threads.missing(before) or debugger.has_ended, given.wait)
+    return await _step(session, debugger, given, select, threads)
+
+
+async def _step(
+    session: ToolSession, debugger: Debugger, given: GoCall, select: str | None, threads: list[int]
+) -> Found:
+    """Step threads, and return where they have stopped: also in the process to which a call to Ray has led."""
+    stops, parted = debugger.threads, []
+    first = debugger.focus.thread if debugger.focus.thread in threads else threads[0]
+
+    async def move() -> None:
+        if given.action == "until_parted":
+            wanted = StepThreadsArguments(
+                thread_id=first,
+                command="next",
+                select=select or "state:stopped",
+                timeout=max(given.wait, 1.0),
+                until="parted",
+            )
+            answer = await debugger.live.ask("raydap/step", wanted, SteppedThreads)
+            parted.extend(of_step(answer).splitlines())
+        else:
+            for thread in threads:
+                await debugger.request(_STEPS[given.action], threadId=thread, singleThread=True)
+
+    before = {thread: stops.number(thread) for thread in stops.stops}
+    missing = await stops.wait_again(threads, move, given.wait)
     if debugger.has_ended:
         return Found([])
-    places = [each for each in await stopped_in(debugger, None) if each.thread in before]
-    missing = debugger.threads.missing(before)
+    led = {stops.led_to[thread] for thread in threads if thread in stops.led_to}
+    session.moved |= led
+    if first in stops.led_to:
+        debugger.look_at(stops.led_to[first])
+    number = max(before.values(), default=0)
+    reached = {*led, *threads, *(thread for thread, stop in stops.stops.items() if stop.number > number)}
+    places = [each for each in await stopped_in(debugger, None) if each.thread in reached]
     more = [f"{len(missing)} of {len(threads)} have not stopped again yet"] if missing else []
     return Found([*parted, *([] if parted else await stopped_lines(debugger, places)), *more])
-
-
-async def _step(debugger: Debugger, given: GoCall, select: str | None, threads: list[int]) -> list[str]:
-    """Step threads; those at one line together. Return lines about where they have parted, [] for single steps."""
-    command = _STEPS[given.action]
-    first = debugger.focus.thread if debugger.focus.thread in threads else threads[0]
-    if given.action == "until_parted":
-        wanted = StepThreadsArguments(
-            thread_id=first,
-            command="next",
-            select=select or "state:stopped",
-            timeout=max(given.wait, 1.0),
-            until="parted",
-        )
-        answer = await debugger.live.ask("raydap/step", wanted, SteppedThreads)
-        return of_step(answer).splitlines()
-    for thread in threads:
-        await debugger.request(command, threadId=thread, singleThread=True)
-    return []
 
 
 async def _after_continue(session: ToolSession, count: int, before: dict[int, int], seconds: float) -> Found:
@@ -219,7 +230,7 @@ async def end(session: ToolSession, given: EndCall) -> Found:
     lines = [f"{counted(count, 'breakpoint')} removed"] if count else []
     if program:
         return Found([*lines, f"{program} is terminated."])
-    return Found([*lines, "The session is over; its workers go on."])
+    return Found([*lines, "The session is over." + " Its workers go on." * (not debugger.has_ended)])
 
 
 def _focused(debugger: Debugger) -> int:

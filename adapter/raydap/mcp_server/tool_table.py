@@ -80,7 +80,8 @@ TOOLS = (
         "go",
         tool_arguments.GoCall,
         "To let stopped workers run on (continue), step (next, step, out), or stop running ones (pause); then waits "
-        "for the next stop. Without a set: continue moves all stopped workers, a step the one that you looked at.",
+        "for the next stop. step follows a call to Ray into the worker that runs it, out leads back. Without a set: "
+        "continue moves all stopped workers, a step the one that you looked at.",
         is_read_only=False,
         is_idempotent=False,
     ),
