@@ -46,6 +46,12 @@ _COMMENT = re.compile(r" {2}# .*$", re.MULTILINE)
 
 _RESULT = re.compile(r"\) -> .*:$", re.MULTILINE)
 
+_HEAD = re.compile(r"^ *(?:async )?def \w+\(.*(?=\):$)", re.MULTILINE)
+
+_PARAMETER = re.compile(r"(?<!lambda)(?<=\w): (?:[\w.| \"]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])+?(?= = |,|$)")
+
+_VARIABLE = re.compile(r"^( +self\.\w+| {8,}\w+): [^=\n]+(?= = )", re.MULTILINE)
+
 _WIDE = re.compile(r"^(?: {4})+", re.MULTILINE)
 
 _INDENT = re.compile(r"\n*( *)")
@@ -209,10 +215,12 @@ def packed_start_files(folder: str) -> str:
 def bare_source(text: str) -> str:
     """Return a source without what only readers need, which is half of its packed size.
 
-    That is comments, docstrings, empty lines, imports for type checkers, types of results, and spaces for indentation.
-    A bare source does not change: the files of `packed_start_files` are packed again where they are unpacked.
+    That is comments, docstrings, empty lines, imports for type checkers, spaces for indentation, and the types of
+    results, parameters and variables, but not of the fields of a class. A bare source does not change: the files of
+    `packed_start_files` are packed again where they are unpacked.
     """
     text = _RESULT.sub("):", _COMMENT.sub("", _LEFT_OUT.sub(_left_out, text)))
+    text = _VARIABLE.sub(r"\1", _HEAD.sub(lambda head: _PARAMETER.sub("", head[0]), text))
     return _WIDE.sub(lambda indent: "\t" * (len(indent[0]) // 4), text)
 
 

@@ -71,6 +71,16 @@ def torch_number(tensor: Any, until: float) -> Any:
         return torch_fetch(torch, values.device, until)(values.detach())
 
 
+def torch_sample(tensor: Any, count: int, until: float) -> list[Any]:
+    """Return about `count` elements that are spread over a contiguous tensor. Raises an exception for any other."""
+    torch = sys.modules["torch"]
+    with without_torch_modes():
+        values = in_this_process(tensor)
+        check(torch, values)
+        values = values.detach().view(-1)
+        return torch_fetch(torch, values.device, until)(values[:: -(-len(values) // count)])
+
+
 def in_this_process(tensor: Any) -> Any:
     """Return this process's part of a distributed tensor; return any other tensor unchanged."""
     return tensor.to_local() if hasattr(tensor, "to_local") else tensor

@@ -12,7 +12,7 @@ import re
 import time
 from typing import Any
 
-from .array_libraries import LIBRARIES, NUMBER_OF, library_of, shape_of
+from .array_libraries import LIBRARIES, NUMBER_OF, histogram, library_of, shape_of
 
 TEXT = 600
 """The longest text that is sent, in characters."""
@@ -32,7 +32,8 @@ def summary(value: Any, seconds: float) -> str:
     kind = type(value).__name__
     found = described(value, until)
     if isinstance(found, dict):
-        return json.dumps({"type": kind, "array": found})
+        bars = histogram(value, until)
+        return json.dumps({"type": kind, "array": {**found, **({"histogram": bars} if bars else {})}})
     walk = Walk(until)
     walk.write(value, DEPTH)
     text = walk.text("places")

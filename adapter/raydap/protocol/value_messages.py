@@ -105,6 +105,17 @@ class Evaluations(Message, frozen=True):
     """Present if all values are numbers."""
 
 
+class ArrayHistogram(Message, frozen=True):
+    """A histogram of finite elements of an array, in bins of the same width."""
+
+    low: float
+    """The smallest of the counted elements, where the first bin begins."""
+    high: float
+    """The largest of the counted elements, where the last bin ends."""
+    counts: tuple[int, ...]
+    """The number of elements in each bin: in all, of a large array, about 4,000 that are spread over the array."""
+
+
 class ArraySummary(Message, frozen=True):
     """A summary of an array, whose elements are not sent."""
 
@@ -132,6 +143,8 @@ class ArraySummary(Message, frozen=True):
     """Arrays with the same hash are equal. "" if the worker has not read all elements."""
     reason: str | UnsetType = UNSET
     """Why the worker has read no element; else absent."""
+    histogram: ArrayHistogram | UnsetType = UNSET
+    """Absent for few or equal elements, and for other arrays than those of numpy and torch."""
 
 
 class ComparisonGroup(Message, frozen=True):

@@ -162,3 +162,22 @@ def test_no_library_is_imported() -> None:
     program = f"value = 3\n{calls._entered()}\n{calls.summary('value', 1.0)}\nimport sys\nprint('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_a_large_array_has_a_histogram_of_some_elements() -> None:
+    numpy = library("numpy")
+    found = summary(numpy.arange(1_200_000, dtype="f4") % 12)["histogram"]
+    assert (found["low"], found["high"], len(found["counts"])) == (0, 11, 12)
+    assert 4000 < sum(found["counts"]) <= 4096
+    assert max(found["counts"]) - min(found["counts"]) < 10
+    few = numpy.array([math.nan, math.inf, *range(120)])
+    assert summary(few)["histogram"] == {"low": 0, "high": 119, "counts": [10] * 12}
+    assert summary(numpy.asfortranarray(few.reshape(2, -1)))["histogram"]["high"] == 119
+    for none in (
+        few[:50],
+        numpy.ones(1000),
+        numpy.array(["a"] * 1000),
+        numpy.full(1000, math.nan),
+        numpy.ones(1000) * 1j,
+    ):
+        assert "histogram" not in summary(none), none

@@ -268,3 +268,13 @@ def test_a_device_that_hangs_is_not_waited_for() -> None:
 def test_a_graph_that_is_captured_is_left_alone() -> None:
     with pytest.raises(ValueError, match="a graph is being captured"):
         Device(capturing=True).fetch(0)
+
+
+def test_a_large_tensor_has_a_histogram_of_some_elements(torch: Any) -> None:
+    tensor = torch.arange(1_200_000) % 12
+    found = summary(tensor)["histogram"]
+    assert (found["low"], found["high"], len(found["counts"])) == (0, 11, 12)
+    assert 4000 < sum(found["counts"]) <= 4096
+    assert summary(tensor.to(torch.bfloat16))["histogram"] == found
+    for none in (tensor[:50], torch.ones(1000), tensor.reshape(1200, 1000).T, torch.full((1000,), math.nan)):
+        assert "histogram" not in summary(none), none

@@ -36,6 +36,7 @@ from raydap.protocol.stack_messages import (
     WorkerStack,
 )
 from raydap.protocol.value_messages import (
+    ArrayHistogram,
     ArraySummary,
     Change,
     Comparison,
@@ -73,7 +74,7 @@ def test_the_page_links_to_the_types() -> None:
         *(MergedStacks, StackNode, MissingMembers, CodeLocation, Places, WorkerPlace),
         *(SteppedThreads, SteppedGroup),
         *(WaitGraph, WaitNode, WaitEdge, Deadlock, CollectiveWait),
-        *(Comparison, ComparisonGroup, ArraySummary, Histogram, Share, Change),
+        *(Comparison, ComparisonGroup, ArraySummary, ArrayHistogram, Histogram, Share, Change),
     ],
 )
 def test_an_interface_has_the_fields_of_its_struct(struct: type[Message]) -> None:

@@ -3,9 +3,17 @@
 import type { Requests, WorkerList } from '../protocol/messages';
 import type { Problem } from './problem';
 
-export type RequestName = keyof Requests;
-export type ArgumentsOf<Name extends RequestName> = Requests[Name]['arguments'];
-export type AnswerTo<Name extends RequestName> = Requests[Name]['answer'];
+/** raydap's own requests, and one of DAP, which VS Code itself sends only for its debug console. */
+interface SourceRequests extends Requests {
+  readonly completions: {
+    readonly arguments: { readonly frameId: number; readonly text: string; readonly column: number };
+    readonly answer: { readonly targets: readonly { readonly label: string; readonly text?: string }[] };
+  };
+}
+
+export type RequestName = keyof SourceRequests;
+export type ArgumentsOf<Name extends RequestName> = SourceRequests[Name]['arguments'];
+export type AnswerTo<Name extends RequestName> = SourceRequests[Name]['answer'];
 
 /** A watcher process or a debug session, which lists workers and answers requests about them. */
 export interface WorkerSource {

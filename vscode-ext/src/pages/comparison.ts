@@ -1,6 +1,7 @@
 /** The script of the comparison page. It runs in the page, and sends the user's requests to the extension. */
 
-import type { ComparisonMessage, ToComparison } from '../protocol/page-messages';
+import type { CompletedField, ComparisonMessage, ToComparison } from '../protocol/page-messages';
+import { Completion } from './completion';
 
 declare function acquireVsCodeApi(): { postMessage(message: ComparisonMessage): void };
 
@@ -8,6 +9,15 @@ const code = acquireVsCodeApi();
 const form = document.querySelector('form');
 const since = document.querySelector<HTMLInputElement>('input[name=since]');
 const live = document.querySelector<HTMLInputElement>('input[name=live]');
+
+const completions = new Map(
+  (['expression', 'select'] as const).flatMap((field): [CompletedField, Completion][] => {
+    const input = inputOf(field);
+    const around = input?.closest<HTMLElement>('.field') ?? null;
+    const ask = (text: string): void => code.postMessage({ kind: 'complete', field, text });
+    return input === null || around === null ? [] : [[field, new Completion(input, around, ask)]];
+  }),
+);
 
 /** The sorted column of the table, and whether its order is ascending; undefined if the user has not sorted it. */
 let sorted: { readonly column: number; readonly isAscending: boolean } | undefined;
@@ -113,6 +123,8 @@ document.addEventListener('click', ({ target }) => {
 window.addEventListener('message', ({ data }: MessageEvent<ToComparison>) => {
   if (data.kind === 'compared') {
     replace(data);
+  } else if (data.kind === 'completions') {
+    completions.get(data.field)?.show(data.text, data.options);
   } else {
     document.querySelector('p.moved')?.removeAttribute('hidden');
   }

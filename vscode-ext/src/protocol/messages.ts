@@ -321,6 +321,16 @@ export interface Evaluations {
   readonly statistics?: Statistics;
 }
 
+/** A histogram of finite elements of an array, in bins of the same width. */
+export interface ArrayHistogram {
+  /** The smallest of the counted elements, where the first bin begins. */
+  readonly low: number;
+  /** The largest of the counted elements, where the last bin ends. */
+  readonly high: number;
+  /** The number of elements in each bin: in all, of a large array, about 4,000 that are spread over the array. */
+  readonly counts: readonly number[];
+}
+
 /** A summary of an array, whose elements are not sent. */
 export interface ArraySummary {
   /** The length of each dimension. */
@@ -347,6 +357,8 @@ export interface ArraySummary {
   readonly hash: string;
   /** Why the worker has read no element; else absent. */
   readonly reason?: string;
+  /** Absent for few or equal elements, and for other arrays than those of numpy and torch. */
+  readonly histogram?: ArrayHistogram;
 }
 
 /** Threads with equal values. */

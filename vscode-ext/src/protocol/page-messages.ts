@@ -13,7 +13,18 @@ export type ComparisonMessage =
       /** Whether to evaluate again after each stop. */
       readonly live: boolean;
     }
-  | FocusMessage;
+  | FocusMessage
+  | CompletionMessage;
+
+/** The field of the comparison page that is completed. */
+export type CompletedField = 'expression' | 'select';
+
+/** The request for texts with which a field can continue. */
+export interface CompletionMessage {
+  readonly kind: 'complete';
+  readonly field: CompletedField;
+  readonly text: string;
+}
 
 /** The request to select a stopped thread in VS Code. */
 export interface FocusMessage {
@@ -24,6 +35,7 @@ export interface FocusMessage {
 /** A message to the comparison page. `moved`: workers have stopped or continued since the comparison. */
 export type ToComparison =
   | { readonly kind: 'moved' }
+  | (Omit<CompletionMessage, 'kind'> & { readonly kind: 'completions'; readonly options: readonly string[] })
   | {
       readonly kind: 'compared';
       readonly expression: string;

@@ -1,6 +1,14 @@
 /** The comparison page in HTML. It loads only its own script, and has the colours of the theme. */
 
-import type { Change, Comparison, ComparisonGroup, Histogram, Share, Statistics } from '../protocol/messages';
+import type {
+  ArrayHistogram,
+  Change,
+  Comparison,
+  ComparisonGroup,
+  Histogram,
+  Share,
+  Statistics,
+} from '../protocol/messages';
 import { markup, page, Trusted } from './page';
 import { PLOT_STYLE, valuePlot, type Step } from './value-plot';
 
@@ -28,8 +36,16 @@ const STYLE = `
   input[type=text] { font-family: var(--vscode-editor-font-family); padding: 0.3em 0.5em; min-width: 14em;
     color: var(--vscode-input-foreground); background: var(--vscode-input-background);
     border: 1px solid var(--vscode-input-border, var(--vscode-editorWidget-border, transparent)); }
-  input[name=expression] { flex: 2; }
-  input[name=select] { flex: 1; }
+  .field { position: relative; display: flex; flex: 1; }
+  .field:first-child { flex: 2; }
+  .field input { flex: 1; }
+  .field [role=listbox]:not([hidden]) { position: absolute; top: 100%; left: 0; z-index: 1; display: flex; flex-direction: column;
+    min-width: 100%; max-height: 20em; overflow-y: auto; border: 1px solid var(--vscode-editorSuggestWidget-border, transparent);
+    color: var(--vscode-editorSuggestWidget-foreground); background: var(--vscode-editorSuggestWidget-background); }
+  .field [role=option] { padding: 0.2em 0.5em; border: 0; text-align: left; font-family: var(--vscode-editor-font-family);
+    color: inherit; background: none; }
+  .field [role=option]:is(:hover, :focus) { color: var(--vscode-editorSuggestWidget-selectedForeground, inherit);
+    background: var(--vscode-editorSuggestWidget-selectedBackground, var(--vscode-list-hoverBackground)); }
   button { padding: 0.3em 0.9em; border: 1px solid var(--vscode-button-border, var(--vscode-contrastBorder, transparent)); cursor: pointer;
     color: var(--vscode-button-foreground); background: var(--vscode-button-background); }
   button.other { color: var(--vscode-button-secondaryForeground); background: var(--vscode-button-secondaryBackground); }
@@ -46,11 +62,12 @@ const STYLE = `
     border-bottom: 1px solid var(--vscode-editorWidget-border, transparent); }
   td.count { text-align: right; }
   td.value { font-family: var(--vscode-editor-font-family); white-space: pre-wrap; overflow-wrap: anywhere; }
-  td.type, td.numbers { color: var(--vscode-descriptionForeground); }
+  td.type, td.numbers, span.bins { color: var(--vscode-descriptionForeground); }
   tr.different td { background: var(--vscode-diffEditor-insertedLineBackground, var(--vscode-editor-selectionBackground)); }
   tr.different td:first-child { box-shadow: inset 3px 0 var(--vscode-charts-green); }
   tr.error td:first-child { box-shadow: inset 3px 0 var(--vscode-errorForeground); }
   tr.error td.value { color: var(--vscode-errorForeground); }
+  span.bins { font-family: var(--vscode-font-family); }
   svg.histogram { display: block; margin: 0.4em 0; }
   svg.histogram rect { fill: var(--vscode-charts-blue); }
 ${PLOT_STYLE}`;
@@ -68,10 +85,12 @@ export function comparisonPage(compared: Compared, nonce: string, script: string
   const { expression, select, kept, since, live } = compared;
   const checked = (is: boolean): Trusted => (is ? markup` checked` : markup``);
   const box = markup`<input type="checkbox" name="since"${checked(since)}>`;
+  const options = (name: string): Trusted => markup`<div role="listbox" aria-label="${name}" hidden></div>`;
   const body = markup`<form>
-<input type="text" name="expression" value="${expression}" aria-label="Expression" spellcheck="false">
-<input type="text" name="select" value="${select}" aria-label="Set" spellcheck="false"
-  placeholder="all stopped workers, or a set such as actor:Trainer not rank:0">
+<span class="field"><input type="text" name="expression" value="${expression}" aria-label="Expression" spellcheck="false"
+  autocomplete="off">${options('Names')}</span>
+<span class="field"><input type="text" name="select" value="${select}" aria-label="Set" spellcheck="false"
+  autocomplete="off" placeholder="all stopped workers, or a set such as actor:Trainer not rank:0">${options('Sets')}</span>
 <button type="submit">Compare</button>
 <button type="button" class="other" name="keep" title="Keep these values, to compare later values with them">Keep</button>
 <label><input type="checkbox" name="live"${checked(live)}> refresh at stops</label>
@@ -146,10 +165,11 @@ ${groups.map((group) => row(group, kind(group)))}
 }
 
 function row(group: ComparisonGroup, kind: string): Trusted {
-  const { members, label, value, error, type = '', difference = '', partial } = group;
+  const { members, label, value, error, type = '', difference = '', partial, array } = group;
+  const bars = array?.histogram === undefined ? '' : arrayHistogram(array.histogram);
   const apart = [difference, partial ? 'only partly compared' : ''].filter((text) => text !== '').join(', ');
   return markup`<tr class="${kind}"><td>${share({ members, label })}</td><td class="count">${members.length}</td>
-<td class="value">${error ?? value ?? ''}</td><td class="type">${type}</td><td>${apart}</td></tr>
+<td class="value">${error ?? value ?? ''}${bars}</td><td class="type">${type}</td><td>${apart}</td></tr>
 `;
 }
 
@@ -172,18 +192,28 @@ function short(value: number | null): string {
   return value === null ? '' : String(Number(value.toPrecision(5)));
 }
 
-const BAR = { width: 24, height: 60 };
-
 function histogramOf({ low, high, counts, lowest, highest }: Histogram): Trusted {
-  const most = Math.max(1, ...counts);
+  return markup`${barsOf(counts, 24, 60, 'Histogram')}
+<p>lowest ${short(low)}: ${share(lowest)}, highest ${short(high)}: ${share(highest)}</p>`;
+}
+
+/** Return the small histogram of an array, with the bins and the number of elements that the worker has counted. */
+function arrayHistogram({ low, high, counts }: ArrayHistogram): Trusted {
+  const counted = counts.reduce((sum, count) => sum + count, 0);
+  const text = `${counts.length} bins from ${short(low)} to ${short(high)}, ${counted} elements counted`;
+  return markup`${barsOf(counts, 10, 30, `Histogram: ${text}`)}<span class="bins">${text}</span>`;
+}
+
+/** Return bars of this width and largest height, in pixels. */
+function barsOf(counts: readonly number[], width: number, most: number, label: string): Trusted {
+  const scale = most / Math.max(1, ...counts);
   const bars = counts.map((count, index) => {
-    const height = (BAR.height * count) / most;
-    const place = markup`x="${index * BAR.width}" y="${BAR.height - height}" width="${BAR.width - 2}" height="${height}"`;
+    const height = count * scale;
+    const place = markup`x="${index * width}" y="${most - height}" width="${width - 2}" height="${height}"`;
     return markup`<rect ${place}><title>${count}</title></rect>`;
   });
-  const size = markup`width="${counts.length * BAR.width}" height="${BAR.height}"`;
-  return markup`<svg class="histogram" ${size} role="img" aria-label="Histogram">${bars}</svg>
-<p>lowest ${short(low)}: ${share(lowest)}, highest ${short(high)}: ${share(highest)}</p>`;
+  const size = markup`width="${counts.length * width}" height="${most}"`;
+  return markup`<svg class="histogram" ${size} role="img" aria-label="${label}">${bars}</svg>`;
 }
 
 function changeOf({ changed, unchanged, unknown, statistics }: Change): Trusted {

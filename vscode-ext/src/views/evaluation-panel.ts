@@ -7,10 +7,13 @@ import * as vscode from 'vscode';
 import { showingError } from '../debug/error-message';
 import { ClusterConnection, type Session } from '../model/cluster-connection';
 import { Latest, Throttle } from '../model/timers';
-import type { ComparisonMessage, ToComparison } from '../protocol/page-messages';
+import type { WorkerEntry } from '../protocol/messages';
+import type { CompletedField, ComparisonMessage, ToComparison } from '../protocol/page-messages';
 import { comparisonPage, comparisonResults, type Compared } from '../text/comparison-page';
+import { expressionOf, setCompletions, withNames } from '../text/set-completion';
 import { stepOf, withStep } from '../text/value-plot';
 import type { Requester } from './command-target';
+import { rootOf } from './debug-sessions';
 
 /** The name under which this panel keeps values. */
 const KEPT = 'editor';
@@ -171,6 +174,10 @@ export class EvaluationPanel implements vscode.Disposable {
   private async take(message: ComparisonMessage): Promise<void> {
     if (message.kind === 'focus') {
       await this.requester?.request('raydap/focus', { threadId: message.threadId });
+    } else if (message.kind === 'complete') {
+      const { field, text } = message;
+      const options = await this.optionsFor(field, text);
+      void this.panel?.webview.postMessage({ kind: 'completions', field, text, options } satisfies ToComparison);
     } else if (message.expression.trim() !== '') {
       const { kept } = this.compared;
       const { select, since, live } = message;
@@ -180,6 +187,25 @@ export class EvaluationPanel implements vscode.Disposable {
       this.compared = { expression, select, kept, since, live, steps };
       await this.compare(message.keep);
     }
+  }
+
+  /** Return texts with which a field can continue. The expression is completed in the frame that the user looks at. */
+  private async optionsFor(field: CompletedField, text: string): Promise<readonly string[]> {
+    const expression = field === 'expression' ? text : expressionOf(text);
+    if (expression === undefined) {
+      return setCompletions(text, workersOf(this.requester));
+    }
+    const frame = vscode.debug.activeStackItem;
+    const { requester } = this;
+    const sessionId = requester && idOf(requester);
+    if (frame === undefined || !('frameId' in frame) || rootOf(frame.session).id !== sessionId) {
+      return [];
+    }
+    const place = { frameId: frame.frameId, text: expression, column: expression.length + 1 };
+    // A worker that has resumed offers no names.
+    const answer = await requester?.request('completions', place).catch(() => undefined);
+    const names = answer?.targets.map((target) => target.text ?? target.label) ?? [];
+    return withNames(text, names);
   }
 
   private open(): vscode.WebviewPanel {
@@ -211,11 +237,15 @@ export class EvaluationPanel implements vscode.Disposable {
 
 /** Return the names of the stopped threads, by their ids. */
 function namesOf(requester: Requester | undefined): ReadonlyMap<number, string> {
-  const nodes = requester instanceof ClusterConnection ? [...requester.tree.root.workers()] : [];
-  const threads = nodes.flatMap(({ worker: { title, threads: all } }) =>
+  const threads = workersOf(requester).flatMap(({ title, threads: all }) =>
     all.map(({ threadId, order }) => [threadId, order === 0 ? title : `${title} (${order})`] as const),
   );
   return new Map(threads);
+}
+
+function workersOf(requester: Requester | undefined): WorkerEntry[] {
+  const nodes = requester instanceof ClusterConnection ? [...requester.tree.root.workers()] : [];
+  return nodes.map(({ worker }) => worker);
 }
 
 /** Return the id of the VS Code session that answers the requests. */

@@ -112,3 +112,18 @@ test('a problem is shown instead of values', () => {
   assert.ok(text.includes('<p class="problem" role="alert">The set is wrong.</p>'));
   assert.ok(!text.includes('<table'));
 });
+
+test('a large array has a small histogram, which states its bins', () => {
+  const numbers = { min: 0, max: 2, mean: 1, std: 0.5, nan: 0, inf: 0, sampled: 1, hash: 'a' };
+  const array = { shape: [9000], dtype: 'float32', device: 'cpu', ...numbers };
+  const histogram = { low: 0, high: 2, counts: [1000, 3000] };
+  const text = shown(
+    comparison(group(2, 'float32[9000]', { array: { ...array, histogram } }), group(1, 'x', { array })),
+  );
+  assert.equal([...text.matchAll(/<svg class="histogram"/g)].length, 1);
+  assert.ok(text.includes('2 bins from 0 to 2, 4000 elements counted'));
+  assert.deepEqual(
+    [...text.matchAll(/<rect[^>]* height="(\d+)"/g)].map(([, height]) => height),
+    ['10', '30'],
+  );
+});

@@ -5,7 +5,7 @@ import type { Uri } from 'vscode';
 
 import { EvaluationPanel } from '../../../src/views/evaluation-panel';
 import { settled } from '../fake-source';
-import { contexts, Uri as FakeUri, panels, resetVscode } from '../fake-vscode';
+import { contexts, debug, Uri as FakeUri, panels, resetVscode } from '../fake-vscode';
 
 /** A requester whose comparisons wait until the test calls `answer`. */
 class Requester {
@@ -155,4 +155,35 @@ test('without "refresh at stops" the values are only marked as old', async (cont
   context.mock.timers.tick(60_000);
   assert.equal(requester.pending.length, 2);
   assert.deepEqual(page?.webview.posted.at(-1), { kind: 'moved' });
+});
+
+test('its fields are completed by the session and by the workers', async () => {
+  const asked: unknown[] = [];
+  const requester = {
+    id: 'one',
+    request: (name: string, args: object): Promise<never> => {
+      asked.push([name, args]);
+      const answer = name === 'completions' ? { targets: [{ label: 'item' }, { label: 'x', text: 'itself' }] } : {};
+      return Promise.resolve({ groups: [], silent: [], ...answer } as never);
+    },
+  };
+  await panel().show(requester, 'loss');
+  debug.activeStackItem = { session: { id: 'one' }, frameId: 7 };
+  const [page] = panels;
+  assert.ok(page !== undefined);
+  const complete = async (field: string, text: string): Promise<unknown> => {
+    page.messages.fire({ kind: 'complete', field, text });
+    await settled();
+    return page.webview.posted.at(-1);
+  };
+  const kind = 'completions';
+  const [field, text] = ['expression', 'loss.it'];
+  assert.deepEqual(await complete(field, text), { kind, field, text, options: ['loss.item', 'loss.itself'] });
+  assert.deepEqual(asked.at(-1), ['completions', { frameId: 7, text, column: 8 }]);
+  const set = { kind, field: 'select', text: 'ran', options: ['rank:'] };
+  assert.deepEqual(await complete('select', 'ran'), set);
+  const where = { kind, field: 'select', text: 'where i', options: ['where item', 'where itself'] };
+  assert.deepEqual(await complete('select', 'where i'), where);
+  debug.activeStackItem = { session: { id: 'another' }, frameId: 7 };
+  assert.deepEqual(await complete('select', 'where i'), { ...where, options: [] });
 });
