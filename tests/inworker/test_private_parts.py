@@ -57,6 +57,24 @@ PARTS = {
         "agent_session.Session._start, forked_children.stop_caller",
         "A process reports that raydap cannot start debugpy, and continues. Give settrace what it takes now.",
     ),
+    "function breakpoints": Part(
+        "has(debugger, 'function_breakpoint_name_to_breakpoint') and has(pydevd_breakpoints, 'FunctionBreakpoint') "
+        "and has(debugger, 'handle_breakpoint_condition')",
+        "traced_files.trace_files_of_program",
+        "Before Python 3.12, Step Into does not follow calls of generators and coroutines. See FunctionBreakpoint.",
+    ),
+    "targets of steps": Part(
+        "has(info, 'target_id_to_smart_step_into_variant', 'pydev_smart_step_into_variants') and callable(__import__("
+        "'importlib').import_module('_pydevd_bundle.pydevd_bytecode_utils').get_smart_step_into_variant_from_frame_offset)",
+        "followed_calls.FollowedCalls._chosen",
+        "A step to a chosen call of Ray is refused. See pydevd_comm.internal_get_step_in_targets_json.",
+    ),
+    "commands of steps": Part(
+        "has(info, 'pydev_original_step_cmd', 'pydev_step_cmd', 'pydev_step_stop') "
+        "and has(pydevd_comm_constants, 'CMD_STEP_OVER', 'CMD_STEP_INTO', 'CMD_WRITE_TO_CONSOLE')",
+        "own_stops.py, submitting_lines.send_event",
+        "Steps across .remote() do not stop. See PyDBAdditionalThreadInfo.",
+    ),
     "evaluations at hits": Part(
         "takes(debugger.handle_breakpoint_condition, 'new_frame') "
         "and takes(debugger.handle_breakpoint_expression, 'new_frame')",

@@ -112,7 +112,7 @@ def test_a_step_out_leads_to_the_line_that_takes_the_result(play: Play) -> None:
     heard(driver, worker)
     client.request("stepOut", threadId=stop["threadId"])
     client.event("continued")
-    assert heard(worker)[:1] == ["is_outermost"]
+    assert heard(worker)[:3] == ["stackTrace", "evaluate", "is_outermost"]
     assert heard(driver) == ["stop_at"]
     driver.say("raydapTaken", {"number": number, "threadId": 1, "stops": True})
     driver.stop(reason="step")
@@ -129,6 +129,18 @@ def test_any_other_step_out_is_an_ordinary_one(play: Play, name: str, answer: st
     client.event("thread")
     stop = client.event("stopped")
     driver.steps[name] = worker.steps[name] = answer
+    client.request("stepOut", threadId=stop["threadId"])
+    client.event("continued")
+    assert heard(worker)[-1] == "stepOut"
+
+
+def test_a_step_out_of_a_later_call_in_the_thread_is_an_ordinary_one(play: Play) -> None:
+    client, driver, worker = begun(play)
+    followed(client, driver, worker)
+    worker.stop(reason="step")
+    client.event("thread")
+    stop = client.event("stopped")
+    worker.task = "cd" * 24
     client.request("stepOut", threadId=stop["threadId"])
     client.event("continued")
     assert heard(worker)[-1] == "stepOut"
@@ -167,7 +179,6 @@ def test_a_chosen_target_that_is_no_call_of_ray_is_an_ordinary_step(play: Play) 
 OBSTACLES = [
     ({"code": ""}, "it has no code of Python"),
     ({"kind": "actor", "code": ""}, "its class has no __init__"),
-    ({"late": True}, "before Python 3.12, debugpy cannot stop at the beginning of a generator"),
 ]
 
 
@@ -214,6 +225,16 @@ def test_the_process_of_a_running_actor_gets_an_agent(play: Play) -> None:
     client.request("pause", threadId=0)
     assert "no longer waits" in client.event("output")["output"]
     assert play.bridge.state.run.processes[WorkerKey("w2")].choice is None
+
+
+def test_no_agent_is_started_if_the_user_wants_paused_workers_only(play: Play) -> None:
+    client = play.session({"reach": "paused"})
+    (driver,) = play.attached("w1")
+    driver.say("raydapSubmits", {"threadId": 1})
+    driver.stop()
+    number = step_into(client, driver)
+    driver.say("raydapCall", {"number": number, **CALL, **ACTOR})
+    assert '"reach": "paused"' in client.event("output")["output"]
 
 
 def test_without_an_agent_in_time_the_call_is_submitted(play: Play) -> None:
@@ -310,3 +331,16 @@ def test_events_about_no_step_are_ignored(play: Play, event: str, body: dict[str
     (worker,) = play.attached("w1")
     worker.say(event, body)
     client.nothing()
+
+
+def test_a_generator_stops_at_its_first_line_at_once(play: Play) -> None:
+    client, driver, worker = begun(play)
+    number = step_into(client, driver)
+    driver.say("raydapCall", {"number": number, **CALL})
+    driver.say("raydapSubmitted", {"number": number, "threadId": 1, "task": TASK})
+    heard(driver, worker)
+    worker.say("raydapReached", {"number": number, "threadId": 1, "steps": True})
+    assert heard(worker) == ["setFunctionBreakpoints"]
+    worker.stop(reason="step")
+    client.event("thread")
+    assert "raydap" in client.event("stopped")

@@ -50,6 +50,8 @@ class FakeWorker:
         """The local variables of each stopped frame."""
         self.steps = {".arm(": "armed", ".is_outermost(": "yes", ".stop_at(": "watched"}
         """The answers about steps across `.remote()`, by a part of the expression."""
+        self.task = "ab" * 24
+        """The id of the task that each thread runs."""
         self.collectives = ""
         """The answer to which library the worker uses for collectives."""
         self.rank = ""
@@ -331,6 +333,8 @@ class FakeWorker:
             text = repr(f"{summarised[1]} of {self.key}")
             said = self.values.get(summarised[1], {"type": "str", "text": text, "hash": text})
             self.reply(request, {"result": repr(json.dumps(said)), "type": "str", "variablesReference": 0})
+        elif expression == calls.current_task():
+            self.reply(request, {"result": repr(self.task), "variablesReference": 0})
         elif "followed_calls" in expression or "remote_results.is_outermost" in expression:
             answer = next((each for name, each in self.steps.items() if name in expression), "")
             self.reply(request, {"result": json.dumps(answer), "variablesReference": 0})

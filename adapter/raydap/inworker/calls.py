@@ -5,10 +5,10 @@ installs them in a package of raydap's own (bundle.py), makes the changes to pyd
 in the worker, as the attribute `raydap` of pydevd's debugger object. Other expressions install further modules at their
 first use; after that, they only call a function. `leave` removes the object and the package.
 
-All expressions but `summary` and those of breakpoints are for an `evaluate` without a frame and with the context
-"clipboard", whose results pydevd does not shorten. Never use "repl": pydevd then replaces `sys.stdout`, and restores it
-while other threads print (redirected_output.py). Expressions that change something evaluate to None, because older
-debugpys print any other value of an evaluate; `read_result` reads the results of the others.
+All expressions but `summary`, `current_task` and those of breakpoints are for an `evaluate` without a frame and with
+the context "clipboard", whose results pydevd does not shorten. Never use "repl": pydevd then replaces `sys.stdout`,
+and restores it while other threads print (redirected_output.py). Expressions that change something evaluate to None,
+because older debugpys print any other value of an evaluate; `read_result` reads the results of the others.
 """
 
 import ast
@@ -277,6 +277,14 @@ def is_called(number: int, task: str) -> str:
     steps = f"{_installed('followed_calls', dense=False)}.followed_calls.followed_calls({_DEBUGGER})"
     # A call between `leave` and the end of the session does not stop.
     return f"{_package()!r} in __import__('sys').modules and {steps}.is_call({number}, {task!r})"
+
+
+def current_task() -> str:
+    """Return the expression for the hex id of the task that a stopped thread runs, as a `str`, "" outside of tasks.
+
+    It is for an evaluate in a frame with the context "watch", like `summary`; `read_summary` reads the result.
+    """
+    return f"{_installed('followed_calls')}.followed_calls.current_task()"
 
 
 def stop_at_result(task: str) -> str:

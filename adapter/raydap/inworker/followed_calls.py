@@ -18,10 +18,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .own_stops import step_over
-from .remote_results import RemoteResults, stopped_frame
+from .own_stops import step_into, step_over
+from .remote_results import RemoteResults, is_library, stopped_frame
 from .replaced_functions import install, original
 from .submitting_lines import COMPREHENSIONS, dap_id, send_event, submits
+from .traced_files import LATE
 
 READY_TIMEOUT_S = 20.0
 """Seconds for which a call waits until raydap can follow it."""
@@ -119,7 +120,24 @@ class FollowedCalls:
         from _pydevd_bundle.pydevd_constants import get_current_thread_id
 
         key = get_current_thread_id(threading.current_thread())
-        send_event(self.debugger, "raydapReached", {"threadId": dap_id(key), "number": number})
+        steps = self._begin_late()
+        send_event(self.debugger, "raydapReached", {"threadId": dap_id(key), "number": number, "steps": steps})
+        return True
+
+    def _begin_late(self) -> bool:
+        """Begin a step to the first line if the condition is that of a generator or coroutine which pydevd traces.
+
+        pydevd ignores function breakpoints there (traced_files.py). Return whether a step has begun.
+        """
+        from _pydevd_bundle import pydevd_constants
+
+        frame: Any = sys._getframe(2)
+        while frame is not None and (is_library(frame) or frame.f_code.co_filename == "<string>"):
+            frame = frame.f_back
+        is_traced = not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False)
+        if frame is None or not is_traced or not frame.f_code.co_flags & LATE:
+            return False
+        step_into(self.debugger)
         return True
 
     def _chosen(self, thread: Any, target: int) -> "Callable[[Any], bool] | None":
@@ -203,21 +221,17 @@ def _is_at(step: _Step, frame: Any) -> bool:
 def describe(kind: str, owner: Any, args: Any) -> dict[str, Any]:
     """Describe a call for raydap's core: its kind, its function, and for a method the actor's worker.
 
-    `code` is the name of the function in its code: "" if there is no code of Python to stop in. `late` is whether the
-    function begins when its result is awaited or iterated, where pydevd has no function breakpoints before Python 3.12.
+    `code` is the name of the function in its code: "" if there is no code of Python to stop in.
     """
-    old = sys.version_info < (3, 12)
     if kind == "task":
         function = inspect.unwrap(owner._function)
-        named = {"kind": kind, "function": owner._function_name.rpartition(".")[2], "code": _code_name(function)}
-        return {**named, "late": old and inspect.isgeneratorfunction(function)}
+        return {"kind": kind, "function": owner._function_name.rpartition(".")[2], "code": _code_name(function)}
     if kind == "actor":
         kind_of = owner.__ray_metadata__.modified_class
         name = kind_of.__ray_actor_class__.__name__ if hasattr(kind_of, "__ray_actor_class__") else kind_of.__name__
         return {"kind": kind, "function": name, "code": _code_name(inspect.unwrap(kind_of.__init__))}
     name = str(args[0]) if args else ""
-    late = old and bool(getattr(owner, "_ray_method_is_generator", {}).get(name))
-    return {"kind": kind, "function": name, "code": name, "late": late, **actor_process(owner)}
+    return {"kind": kind, "function": name, "code": name, **actor_process(owner)}
 
 
 def _code_name(function: Any) -> str:

@@ -64,16 +64,26 @@ def step_over(debugger: Any, frame: Any) -> None:
     """
     from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_OVER
 
-    thread = threading.current_thread()
-    info = debugger.set_additional_thread_info(thread)
-    info.pydev_original_step_cmd = info.pydev_step_cmd = -1 if frame is None else CMD_STEP_OVER
+    _set_step(debugger, -1 if frame is None else CMD_STEP_OVER, frame)
+    if frame is not None:
+        debugger.set_trace_for_frame_and_parents(threading.get_ident(), frame)
+        if sys.version_info >= (3, 12):
+            _request_events()
+
+
+def step_into(debugger: Any) -> None:
+    """Make the calling thread stop at the next line of any function of the program."""
+    from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_INTO
+
+    _set_step(debugger, CMD_STEP_INTO, None)
+
+
+def _set_step(debugger: Any, command: int, frame: Any) -> None:
+    info = debugger.set_additional_thread_info(threading.current_thread())
+    info.pydev_original_step_cmd = info.pydev_step_cmd = command
     info.pydev_step_stop = frame
     if hasattr(info, "update_stepping_info"):  # debugpy before 1.8.6 keeps no list of the threads that step.
         info.update_stepping_info()
-    if frame is not None:
-        debugger.set_trace_for_frame_and_parents(thread.ident, frame)
-        if sys.version_info >= (3, 12):
-            _request_events()
 
 
 def _request_events() -> None:

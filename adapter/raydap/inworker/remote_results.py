@@ -37,11 +37,11 @@ class RemoteResults:
             from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_OVER
 
             def get_objects(worker: Any, object_refs: Any, *args: Any, **named: Any) -> Any:
-                try:
-                    return rays(worker, object_refs, *args, **named)
-                finally:
-                    if self._numbers and self._taken(object_refs):
-                        stop_at(_debugger, users_frame(sys._getframe(1)), CMD_STEP_OVER)
+                # An exception, such as a time-out, leaves the results where they are. Errors of tasks are values here.
+                values = rays(worker, object_refs, *args, **named)
+                if self._numbers and self._taken(object_refs):
+                    stop_at(_debugger, users_frame(sys._getframe(1)), CMD_STEP_OVER)
+                return values
 
             install(GET, get_objects)
         pythons = None

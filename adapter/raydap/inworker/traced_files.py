@@ -9,6 +9,7 @@
 """
 
 import os
+import sys
 import threading
 from typing import Any
 
@@ -16,6 +17,9 @@ from .replaced_functions import install, original
 
 SOURCES = "_pydevd_bundle.pydevd_api:code_to_bytecode_representation"
 """pydevd's function that makes a source from bytecode."""
+
+LATE = 0x2A0
+"""The flags of generators, coroutines and asynchronous generators (CO_GENERATOR and others)."""
 
 _OWN_FILE = (lambda: None).__code__.co_filename
 """The file name of all code of raydap in a process."""
@@ -30,6 +34,8 @@ def trace_files_of_program(debugger: Any, shown: list[Any]) -> None:
 
     own = type(debugger)
     roots = library_roots(pydevd.__file__)
+    constants = sys.modules.get("_pydevd_bundle.pydevd_constants")
+    traces = not getattr(constants, "PYDEVD_USE_SYS_MONITORING", False)
 
     def _internal_get_file_type(abs_real_path_and_basename: Any) -> Any:
         file_type = own._internal_get_file_type(debugger, abs_real_path_and_basename)
@@ -38,6 +44,13 @@ def trace_files_of_program(debugger: Any, shown: list[Any]) -> None:
     def get_file_type(frame: Any, *args: Any, **kwargs: Any) -> Any:
         if frame.f_code.co_filename == _OWN_FILE:
             return debugger.PYDEV_FILE
+        # pydevd's trace function asks this at each call, and ignores the function breakpoints of generators and
+        # coroutines. The condition of a step across `.remote()` begins a step then (followed_calls.py, _begin_late).
+        code = frame.f_code
+        late = traces and getattr(code, "co_flags", 0) & LATE  # pydevd also asks about frames that it has made up.
+        found = getattr(debugger, "function_breakpoint_name_to_breakpoint", {}).get(code.co_name) if late else None
+        if found is not None and "followed_calls" in str(found.condition):
+            debugger.handle_breakpoint_condition(None, found, frame)
         return None if has_no_file(frame) else own.get_file_type(debugger, frame, *args, **kwargs)
 
     def apply_files_filter(frame: Any, *args: Any, **kwargs: Any) -> Any:

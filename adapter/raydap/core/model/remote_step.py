@@ -42,8 +42,6 @@ class RemoteStep:
     """The name of the called function, for users."""
     code: str = ""
     """The name of the function in its code; "" if it has no code of Python."""
-    is_late: bool = False
-    """Whether the function is one at which debugpy cannot stop in this version of Python."""
     process: WorkerKey = field(default=WorkerKey(""))
     """The process of the method's actor; "" if any process may run the call."""
     chooses: bool = False

@@ -17,8 +17,9 @@ from raydap.core.model.remote_step import RemoteStep, StepStage
 from raydap.core.model.state import State
 from raydap.core.model.worker import ANSWER_TIMEOUT_S, AttachStage, ThreadState, Worker, WorkerThread
 from raydap.core.process_info import ProcessInfo
+from raydap.core.translate.stacks import frames_of
 from raydap.core.workers import attach, prepared, stops, unprepared
-from raydap.core.workers.replies import query
+from raydap.core.workers.replies import load_body, query
 from raydap.inworker import calls
 from raydap.presentation.safe_text import one_line
 from raydap.presentation.short_text import shortened
@@ -77,7 +78,6 @@ def called(state: State, worker: Worker, body: dict[str, object]) -> None:
         step.kind = str(body.get("kind"))
         step.function = shortened(one_line(str(body.get("function"))), MAX_NAME)
         step.code = str(body.get("code"))
-        step.is_late = body.get("late") is True
         state.start(_prepare(state, step, _actor_row(body)))
 
 
@@ -92,7 +92,7 @@ def _actor_row(body: dict[str, object]) -> ProcessInfo | None:
 
 def _prepare(state: State, step: RemoteStep, row: ProcessInfo | None) -> Flow[None]:
     """Set the breakpoint wherever the call may run, and then let the caller submit it."""
-    reason = _obstacle(step, row)
+    reason = _obstacle(state, step, row)
     if not reason:
         yield from _set_breakpoint(state, step)
         if step.stage is not StepStage.PREPARING:
@@ -113,12 +113,13 @@ def _prepare(state: State, step: RemoteStep, row: ProcessInfo | None) -> Flow[No
         _ask_caller(step, calls.decide_step(step.number, True))
 
 
-def _obstacle(step: RemoteStep, row: ProcessInfo | None) -> str:
+def _obstacle(state: State, step: RemoteStep, row: ProcessInfo | None) -> str:
     """Return why a call cannot be followed, "" if it can."""
     if not step.code:
         return "it has no code of Python" if step.kind != "actor" else "its class has no __init__"
-    if step.is_late:
-        return "before Python 3.12, debugpy cannot stop at the beginning of a generator"
+    if row is not None and row.key not in state.workers and state.run.settings is not None:
+        is_unreached = state.run.settings.reach == "paused" and state.run.processes[row.key].row is None
+        return 'its actor has no debugger, and this session has "reach": "paused"' if is_unreached else ""
     if row is None and not step.caller.worker.row.agent:
         if step.kind == "method":
             return "its actor is not running yet"
@@ -207,7 +208,10 @@ def reached(state: State, worker: Worker, body: dict[str, object]) -> None:
     local = body.get("threadId")
     if step is not None and step.stage is StepStage.WAITING and type(local) is int:
         step.callee = worker.thread(LocalId(local))
-        step.callee.arriving = True
+        # A generator or coroutine can stop at its first line without a stop at the breakpoint.
+        step.callee.arriving = body.get("steps") is not True
+        if not step.callee.arriving:
+            _note_reached(state, step, step.callee)
 
 
 def stopped(state: State, worker: Worker, body: dict[str, object]) -> None:
@@ -225,12 +229,16 @@ def _arrive(state: State, thread: WorkerThread) -> Flow[None]:
     thread.arriving = False
     for step in [each for each in state.remote_steps.values() if each.callee is thread]:
         if step.stage is StepStage.WAITING:
-            step.enter(StepStage.REACHED, state.now)
-            _end_progress(state, step)
-            thread.call, thread.stepped_from = step, step.caller
-            _remove_breakpoint(state, step)
-    thread.state, thread.stepping = ThreadState.RUNNING, True
+            _note_reached(state, step, thread)
     yield from thread.worker.ask("next", {"threadId": thread.local, "singleThread": True})
+
+
+def _note_reached(state: State, step: RemoteStep, thread: WorkerThread) -> None:
+    step.enter(StepStage.REACHED, state.now)
+    _end_progress(state, step)
+    thread.call, thread.stepped_from = step, step.caller
+    thread.state, thread.stepping = ThreadState.RUNNING, True
+    _remove_breakpoint(state, step)
 
 
 def leave(state: State, thread: WorkerThread) -> Flow[bool]:
@@ -242,6 +250,9 @@ def leave(state: State, thread: WorkerThread) -> Flow[bool]:
     if not isinstance(step, RemoteStep) or step.number not in state.remote_steps or step.kind == "actor":
         return False
     try:
+        if (yield from _current_task(thread)) != step.task:
+            thread.call = None  # The thread has ended the call, and runs another one.
+            return False
         if (yield from query(thread.worker, calls.is_outermost(thread.local), ANSWER_TIMEOUT_S)) != "yes":
             return False
         expression = calls.stop_at_result(step.task)
@@ -251,6 +262,14 @@ def leave(state: State, thread: WorkerThread) -> Flow[bool]:
         return False
     step.enter(StepStage.RETURNING, state.now)
     return True
+
+
+def _current_task(thread: WorkerThread) -> Flow[str]:
+    """Return the hex id of the task that a stopped thread runs. Raises ResultError and ProblemError."""
+    stack = load_body((yield from thread.worker.ask("stackTrace", {"threadId": thread.local, "levels": 1})))
+    frame = next(iter(frames_of(stack)), {}).get("id")
+    arguments = {"expression": calls.current_task(), "frameId": frame, "context": "watch"}
+    return calls.read_summary(load_body((yield from thread.worker.ask("evaluate", arguments))).get("result"))
 
 
 def taken(state: State, worker: Worker, body: dict[str, object]) -> None:
