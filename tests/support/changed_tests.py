@@ -26,7 +26,11 @@ TABLE: dict[str, tuple[str, ...]] = {
     "adapter/raydap/mcp_server/": ("tests/unit/mcp_server", "tests/e2e/test_mcp.py", "tests/ray/test_mcp.py"),
     "adapter/raydap/report/": ("tests/ray/test_report.py",),
     "adapter/raydap/lsp/": ("tests/unit/lsp", "tests/lsp", "tests/ray/test_language_rules.py"),
-    "adapter/raydap/terminal/": ("tests/ray/test_debug_terminal.py", "tests/ray/test_terminal_commands.py"),
+    "adapter/raydap/terminal/": (
+        "tests/ray/test_debug_terminal.py",
+        "tests/ray/test_kept_session.py",
+        "tests/ray/test_terminal_commands.py",
+    ),
     "adapter/raydap/client/": ("tests/lsp/test_live.py", "tests/ray/test_terminal_commands.py"),
     "adapter/raydap/hub/": ("tests/hub", "tests/ray/test_status.py", "tests/ray/test_up.py"),
     "adapter/raydap/runtime/": ("tests/e2e", "tests/hub"),

@@ -117,6 +117,7 @@ INVENTORY: dict[str, tuple[str, ...]] = {
     "safe_files.py": ("report", "runtime folder", "users/test_races.py::test_a_pipe_takes_the_place_of_a_source"),
     "terminal/debugger/prompt.py": ("history of a prompt",),
     "terminal/folded_answers.py": ("picture of stacks",),
+    "terminal/kept_session.py": ("log of a kept session", NULL),
     "transport/runtime_folder.py": (
         "runtime folder",
         "runtime folder in HOME",

@@ -32,9 +32,9 @@ from raydap.inworker.raydap_calls import call_raydaps
 from raydap.report.report_files import ReportFiles
 from raydap.runtime.clients import Clients
 from raydap.runtime.session_socket import SessionSocket
-from raydap.terminal import folded_answers
+from raydap.terminal import folded_answers, kept_session
 from raydap.terminal.debugger import prompt
-from raydap.transport import unix
+from raydap.transport import runtime_folder, unix
 from support.report_records import report
 
 SECRET = "a-secret-of-the-victim"
@@ -117,6 +117,12 @@ def _use_session_socket(shared: Path, home: Path) -> object:
             served.close()
 
     return asyncio.run(main())
+
+
+def _use_log(shared: Path, home: Path) -> object:
+    path = runtime_folder.directory({"XDG_RUNTIME_DIR": str(shared), "HOME": str(home)}) / "kept-session.log"
+    os.close(kept_session.open_log(path))
+    return None
 
 
 def _use_connection_file(shared: Path, home: Path) -> object:
@@ -253,6 +259,7 @@ TABLE = (
         msgspec.json.encode(ConnectionInfo(FORGED, 2, False, FORGED, 0)),
     ),
     Row("session socket", lambda: f"raydap/session-{os.getpid()}.sock", _use_session_socket),
+    Row("log of a kept session", lambda: "raydap/kept-session.log", _use_log),
     Row("connection file that is named", lambda: "hub.json", _use_connection_file),
     Row("connection file that is read", lambda: "hub.json", _read_connection_file, is_named=True, needs=True),
     Row("token file of a hub", lambda: "token", _use_hub_token, needs=True),

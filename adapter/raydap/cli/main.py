@@ -20,6 +20,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "eval": "Evaluate an expression in all workers.",
         "compare": "Compare the value of an expression in all workers.",
         "hang": "Show what each worker waits for, and find deadlocks.",
+        "session": "Keep a session, so that these commands answer faster.",
         "status": "Show the hubs, sessions and clusters of this machine.",
     },
     "Debug": {
@@ -53,6 +54,7 @@ COMMANDS = sorted(name for section in SECTIONS.values() for name in section)
 
 PLACES = {"compare": ("folded", "compare"), "eval": ("folded", "evaluate"), "stacks": ("folded", "stacks")}
 PLACES |= {"run": ("run_program", "run"), "completion": ("completion_script", "completion")}
+PLACES |= {"session": ("session_command", "session")}
 """The file and the function of each command that do not have the command's name.
 
 A file's name is unique in the package, and similar commands share a file.

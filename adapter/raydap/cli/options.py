@@ -7,6 +7,7 @@ import click
 
 from raydap import safe_output
 from raydap.cli import completing
+from raydap.presentation.durations import seconds_in
 
 _PORT = re.compile(r"[0-9]{1,5}")
 
@@ -50,6 +51,19 @@ class Hold(click.ParamType[float | None]):
         if not value.isascii() or not value.isdecimal():
             self.fail(f'"{value}" is not a number of seconds; write it like 600, forever or no.', param, ctx)
         return float(value)
+
+
+class Duration(click.ParamType[float]):
+    """An argument for a duration, such as 30s, 5m or 1h."""
+
+    name = "DURATION"
+
+    def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the duration in seconds."""
+        try:
+            return value if isinstance(value, float) else seconds_in(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 dashboard = click.option(

@@ -9,23 +9,9 @@ import click
 
 from raydap.cli import completing, options, signals, terminal_command
 from raydap.client.launched_program import Program
-from raydap.presentation.durations import seconds_in
 from raydap.report.watch_arguments import Watch, WatchedLine, line, traced
 
 _JOB = re.compile(r"[0-9a-f]{8}|raysubmit_\w+")
-
-
-class Duration(click.ParamType[float]):
-    """An argument for a duration, such as 30s, 5m or 1h."""
-
-    name = "DURATION"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the duration in seconds."""
-        try:
-            return value if isinstance(value, float) else seconds_in(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
@@ -71,11 +57,14 @@ class Duration(click.ParamType[float]):
 @click.option(
     "--every",
     metavar="DURATION",
-    type=Duration(),
+    type=options.Duration(),
     help="Read the stacks of all workers at this interval, such as 30s or 5m.",
 )
 @click.option(
-    "--limit", metavar="DURATION", type=Duration(), help="Stop watching after this time; the program keeps running."
+    "--limit",
+    metavar="DURATION",
+    type=options.Duration(),
+    help="Stop watching after this time; the program keeps running.",
 )
 @click.option("--job", metavar="ID", help="Watch the running job with this job id or submission id.")
 @click.option(

@@ -1,12 +1,14 @@
 """The choice of the session that a terminal command takes part in: a hub's, an editor's, or its own."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 import msgspec
@@ -14,11 +16,15 @@ import msgspec
 from raydap.bounded_wait import wait_for
 from raydap.client import session_connections
 from raydap.client.dap_connection import Connect, DapConnection, SessionError
-from raydap.client.own_session import OwnSession
 from raydap.cluster.dashboard import dashboard_address
 from raydap.errors import ProblemError
-from raydap.hub import connection_file, hub_address, hub_token
+from raydap.hub import connection_file
 from raydap.protocol.raydap_messages import Server
+from raydap.runtime import session_socket
+
+if TYPE_CHECKING:
+    # A session of this program's own needs half of raydap. Commands that join one answer faster without it.
+    from raydap.client.own_session import OwnSession
 
 ANSWER_TIMEOUT_S = 3.0
 """Seconds within which a session must report what it debugs, so that a session that hangs does not block others."""
@@ -137,6 +143,7 @@ async def find(
     on_event: Callable[[str, Any], None],
     on_gone: Callable[[str], None],
     environ: Mapping[str, str] = os.environ,
+    kept: bool = False,
 ) -> JoinedSession:
     """Return the session that the user means, initialized.
 
@@ -147,7 +154,9 @@ async def find(
     - a hub that waits for that cluster
     - a session of this program's own
 
-    `target.dashboard` names the cluster, else RAY_API_SERVER_ADDRESS or RAY_ADDRESS.
+    `target.dashboard` names the cluster, else RAY_API_SERVER_ADDRESS or RAY_ADDRESS. `kept` includes the sessions of
+    `raydap session`, after those of editors. A program that stops workers must not join them: they have no client of
+    their own that would let the workers continue.
 
     Raises ProblemError, SessionError, OSError and hub_token.TokenError if a hub that the user names cannot be used.
     Other sessions that cannot be used are skipped. All sessions get their requests at the same time, so a session that
@@ -155,8 +164,7 @@ async def find(
     """
     if target.url is not None:
         return await _named(target, on_event, on_gone, environ)
-    looks = [_candidate(name, connect) for name, connect in session_connections.find().items()]
-    sessions = [session for session in await asyncio.gather(*looks) if session is not None]
+    sessions = await _initialized(session_connections.find(kept))
     try:
         waiting = {hub.url: hub.dashboard for hub in connection_file.all_hubs(environ)}
         places = {*(session.debugs for session in sessions), *filter(None, waiting.values())} - {""}
@@ -189,6 +197,24 @@ def choose(
             if cluster is None or (dashboard is not None and is_same_cluster(dashboard, cluster)):
                 return session
     return None
+
+
+async def kept_for(dashboard: str | None, environ: Mapping[str, str] = os.environ) -> list[JoinedSession]:
+    """Return the sessions of `raydap session` for the cluster that the user names, or all. They must be closed.
+
+    Raises OSError.
+    """
+    sessions = await _initialized(session_connections.find_kept())
+    cluster = await _cluster(dashboard, environ, {session.debugs for session in sessions}) if sessions else None
+    chosen = [each for each in sessions if cluster is None or is_same_cluster(each.debugs, cluster)]
+    await _close(session for session in sessions if session not in chosen)
+    return chosen
+
+
+async def _initialized(ways: Mapping[str, Connect]) -> list[JoinedSession]:
+    """Return the sessions that can be used."""
+    looks = [_candidate(name, connect) for name, connect in ways.items()]
+    return [session for session in await asyncio.gather(*looks) if session is not None]
 
 
 async def _candidate(name: str, connect: Connect) -> JoinedSession | None:
@@ -238,6 +264,8 @@ async def _named(
     on_gone: Callable[[str], None],
     environ: Mapping[str, str],
 ) -> JoinedSession:
+    from raydap.hub import hub_address, hub_token
+
     assert target.url is not None
     address = hub_address.parse(target.url, environ)
     token = hub_address.token_for(address, environ) if target.token_file is None else hub_token.read(target.token_file)
@@ -256,6 +284,8 @@ async def _named(
 
 async def own(on_event: Callable[[str, Any], None], on_gone: Callable[[str], None]) -> JoinedSession:
     """Return a new session of this program's own, initialized, even if there are other sessions."""
+    from raydap.client.own_session import OwnSession
+
     engine = OwnSession()
     session = JoinedSession("own", "raydap's own session", on_event, on_gone, engine)
     try:
@@ -270,8 +300,8 @@ async def own(on_event: Callable[[str, Any], None], on_gone: Callable[[str], Non
 def _shown(name: str) -> str:
     if "://" in name:
         return f"the hub at {name}"
-    pid = name.rpartition("session-")[2].removesuffix(".sock")
-    return f"the session of the process {pid}"
+    is_kept = os.path.basename(name).startswith("kept-")
+    return f"the {'kept session' if is_kept else 'session'} of the process {session_socket.process_of(name)}"
 
 
 def is_same_cluster(one: str, other: str) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections.abc import Callable
 
+from raydap.runtime import session_socket
 from raydap.runtime.engine import Engine
 from raydap.runtime.session_socket import SessionSocket
 from raydap.transport import tcp
@@ -24,9 +25,23 @@ class OwnSession:
         await loop.create_unix_connection(lambda: self._engine.clients.connect(Peer), sock=theirs)
         return await tcp.adopt(ours, on_message, on_gone)
 
-    async def share(self) -> None:
-        """Let other programs of the user join, as they can join the session of an editor."""
-        self._others = await SessionSocket.serve(self._engine.clients)
+    async def share(self, pattern: str = session_socket.EDITORS) -> bool:
+        """Let other programs of the user join. Return False if the system does not allow it.
+
+        `pattern` decides which: session_socket.EDITORS or KEPT.
+        """
+        self._others = await SessionSocket.serve(self._engine.clients, pattern=pattern)
+        return self._others is not None
+
+    @property
+    def joined(self) -> int:
+        """The number of other programs that have joined so far."""
+        return 0 if self._others is None else self._others.joined
+
+    @property
+    def guests(self) -> int:
+        """The number of other programs that take part now."""
+        return self._engine.clients.guests
 
     async def close(self) -> None:
         """Detach from every worker, and end the session."""

@@ -96,6 +96,11 @@ class Clients:
             self._gone(client, "raydap is shutting down")
         return peers
 
+    @property
+    def guests(self) -> int:
+        """The number of guests that are connected."""
+        return len(self._guests)
+
     async def wait_left(self) -> None:
         """Wait until the last client has left. Guests do not count."""
         await self._left.wait()

@@ -122,7 +122,7 @@ class LegacyListing:
 
         Clusters that do not use the old debugger thus need no process that queries Ray.
         """
-        keys = GcsKeys(gcs)
+        keys = GcsKeys(gcs, lambda: ray_token.find(self._environ))
         try:
             while not await keys.has_legacy():
                 self._take({})

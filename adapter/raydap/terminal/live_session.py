@@ -64,10 +64,10 @@ class LiveSession:
         """Called with the name and the body of each event, after this object has been updated."""
         self.session: JoinedSession
 
-    async def find(self, target: SessionTarget) -> None:
-        """Find the session that the user means. Raises what joining.find raises."""
+    async def find(self, target: SessionTarget, kept: bool = False) -> None:
+        """Find the session that the user means. `kept` is as in joining.find. Raises what joining.find raises."""
         with self.progress.during("looking for the session"):
-            self.session = await joining.find(target, self._take_event, self._gone)
+            self.session = await joining.find(target, self._take_event, self._gone, kept=kept)
 
     async def make(self) -> None:
         """Make a session of this program's own, even if there are others. Raises SessionError."""
@@ -192,7 +192,7 @@ async def looking(target: SessionTarget, progress: Progress | None = None) -> As
     shown on standard error. Raises what joining.find raises, and SessionError.
     """
     live = LiveSession(Progress.of_command() if progress is None else progress)
-    await live.find(target)
+    await live.find(target, kept=True)
     try:
         own = {"dashboard": target.dashboard, "autoAttach": False}
         if live.session.debugs and target.dashboard is None:

@@ -154,7 +154,7 @@ def write(overview: Overview, console: Console, environ: Mapping[str, str]) -> N
             console.print(Text("Clusters", "bold"))
         _write_cluster(cluster, overview.waiting.get(cluster.dashboard, ()), console)
     _section("Hubs", map(status_lines.hub_line, found.hubs), console)
-    _section("Sessions of editors", map(status_lines.session_line, found.sessions), console)
+    _section("Sessions", map(status_lines.session_line, found.sessions), console)
     source, named = dashboard_address.chosen(None, environ)
     if named is not None:
         console.print(f"{source} is {named}: commands without --dashboard use that cluster.")

@@ -15,7 +15,6 @@ from rich.text import Text
 from raydap.analysis.sets.folding import group_name
 from raydap.bounded_wait import wait_for
 from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
-from raydap.core.workers import forked_waits
 from raydap.presentation.durations import whole_seconds
 from raydap.presentation.short_text import file_line, function_line, shortened
 from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers, WorkerEntry
@@ -229,6 +228,9 @@ async def look(
 
 
 def _of_child(parent: WorkerEntry, child: WaitingChild) -> ProcessRow:
+    # The core is imported only for this rare row, because the import takes longer than all others.
+    from raydap.core.workers import forked_waits
+
     entry = forked_waits.entry(parent, child.pid)
     text = _at_breakpoint(child.location)
     return ProcessRow(entry, WorkerPlace(worker=entry.key, label=entry.title, text=text, location=child.location))

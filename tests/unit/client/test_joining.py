@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from raydap.client import joining, session_connections
+from raydap.client import joining, own_session, session_connections
 from raydap.client.dap_connection import ConnectionEnded, RequestRefused, SessionError
 from raydap.client.joining import JoinedSession, SessionTarget, is_same_cluster
 from raydap.cluster.dashboard import dashboard_address
@@ -77,14 +77,14 @@ class FakeOwn:
 def own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     monkeypatch.setattr(joining, "ANSWER_TIMEOUT_S", 0.05)
-    monkeypatch.setattr(joining, "OwnSession", FakeOwn)
+    monkeypatch.setattr(own_session, "OwnSession", FakeOwn)
     FakeOwn.made = []
 
 
 @contextmanager
 def there_are(sessions: dict[str, FakeSession]) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(session_connections, "find", lambda: {name: one.connect for name, one in sessions.items()})
+        patch.setattr(session_connections, "find", lambda kept: {name: one.connect for name, one in sessions.items()})
         yield
 
 

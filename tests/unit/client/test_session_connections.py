@@ -23,6 +23,13 @@ def test_sockets_and_hubs_are_found(folder: Path) -> None:
     connection_file.write(ConnectionInfo("127.0.0.1", 4711, False, None, 0))
     (folder / "session-17.sock").touch()
     assert list(session_connections.find()) == [str(folder / "session-17.sock"), "ws://127.0.0.1:4711/dap"]
+    # Only commands that stop no worker join a kept session.
+    (folder / "kept-18.sock").touch()
+    assert str(folder / "kept-18.sock") not in session_connections.find()
+    names = [name.rpartition("/")[2] for name in session_connections.find(kept=True)]
+    assert names == ["session-17.sock", "kept-18.sock", "dap"]
+    assert list(session_connections.find_kept()) == [str(folder / "kept-18.sock")]
+    (folder / "kept-18.sock").unlink()
 
 
 def test_a_socket_without_a_listener_is_removed(folder: Path) -> None:

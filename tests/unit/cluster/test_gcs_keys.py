@@ -11,15 +11,19 @@ import pytest
 from raydap.cluster.ray_process import gcs_keys
 from raydap.cluster.ray_process.gcs_keys import GcsKeys, KeysUnknown
 
-Serve = Callable[[bytes], str]
+Serve = Callable[..., str]
 
 
 class Service(grpc.GenericRpcHandler):  # type: ignore[misc]
-    """A GCS that keeps each request and always sends the same reply."""
+    """A GCS that always sends the same reply. With `token`, it refuses requests without it.
 
-    def __init__(self, reply: bytes) -> None:
+    `tokens` are the headers of all requests that could contain the token.
+    """
+
+    def __init__(self, reply: bytes, token: str | None = None) -> None:
         self._reply = reply
-        self.requests: list[bytes] = []
+        self._token = token
+        self.tokens: list[Any] = []
 
     def service(self, details: Any) -> Any:
         if details.method != "/ray.rpc.InternalKVGcsService/InternalKVKeys":
@@ -27,17 +31,21 @@ class Service(grpc.GenericRpcHandler):  # type: ignore[misc]
         return grpc.unary_unary_rpc_method_handler(self._answer)
 
     def _answer(self, request: bytes, context: Any) -> bytes:
-        self.requests.append(request)
+        sent = dict(context.invocation_metadata()).get("authorization")
+        self.tokens.append(sent)
+        if self._token is not None and sent != f"Bearer {self._token}":
+            context.abort(grpc.StatusCode.UNAUTHENTICATED, "InvalidAuthToken")
         return self._reply
 
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Yield `serve(reply)`, which returns the address of a GCS that sends this reply."""
+    """Yield `serve(reply)`, which returns the address of a GCS that sends this reply. It can get a Service, too."""
     servers = []
 
-    def start(reply: bytes) -> str:
-        server = grpc.server(futures.ThreadPoolExecutor(1), handlers=[Service(reply)])
+    def start(reply: bytes | Service) -> str:
+        service = reply if isinstance(reply, Service) else Service(reply)
+        server = grpc.server(futures.ThreadPoolExecutor(1), handlers=[service])
         servers.append(server)
         port = server.add_insecure_port("127.0.0.1:0")
         server.start()
@@ -48,8 +56,8 @@ def serve() -> Iterator[Serve]:
         server.stop(None).wait()
 
 
-async def ask(address: str, times: int = 1) -> list[bool]:
-    keys = GcsKeys(address)
+async def ask(address: str, times: int = 1, token: str = "") -> list[bool]:
+    keys = GcsKeys(address, lambda: token or None)
     try:
         return [await keys.has_legacy() for _ in range(times)]
     finally:
@@ -62,6 +70,22 @@ async def ask(address: str, times: int = 1) -> list[bool]:
 )
 def test_what_the_gcs_says(serve: Serve, reply: bytes, expected: bool) -> None:
     assert asyncio.run(ask(serve(reply), times=3)) == [expected] * 3
+
+
+def test_the_token_is_sent_only_to_a_gcs_that_requires_it(serve: Serve) -> None:
+    secret, free = Service(b"\n\x00", "secret"), Service(b"\n\x00")
+    assert asyncio.run(ask(serve(secret), times=2, token="secret")) == [False, False]
+    assert secret.tokens == [None, "Bearer secret", "Bearer secret"]
+    assert asyncio.run(ask(serve(free), token="secret")) == [False]
+    assert free.tokens == [None]
+
+
+@pytest.mark.parametrize("token", ["", "wrong"])
+def test_a_gcs_that_refuses_the_token_says_nothing(serve: Serve, token: str) -> None:
+    service = Service(b"\n\x00", "secret")
+    with pytest.raises(KeysUnknown):
+        asyncio.run(ask(serve(service), token=token))
+    assert len(service.tokens) == 1 + bool(token)
 
 
 @pytest.mark.parametrize("reply", [b"\n\x02\x08\x05", b"nonsense"])

@@ -1,6 +1,7 @@
 """When and how Ray is asked for tasks that wait in its old debugger."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,11 @@ class FakeWatch:
 
 class FakeKeys:
     answers: list[bool | Exception]
+    tokens: list[str | None]
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, find_token: Callable[[], str | None]) -> None:
         assert address == "10.0.0.1:6379"
+        FakeKeys.tokens.append(find_token())
 
     async def has_legacy(self) -> bool:
         answer = FakeKeys.answers.pop(0)
@@ -59,7 +62,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     where = "session_1", "10.0.0.1:6379"
     monkeypatch.setattr(raylets, "cluster_of", lambda nodes: where if "n1" in nodes else None)
     monkeypatch.setattr(legacy_breakpoints, "read", lambda key, text, workers: waiting(text, int(key)))
-    FakeWatch.looks, FakeWatch.environs, FakeKeys.answers = [], [], [True]
+    FakeWatch.looks, FakeWatch.environs, FakeKeys.answers, FakeKeys.tokens = [], [], [True], []
 
 
 def looks(live: LiveSession, **environ: str) -> tuple[LegacyListing, list[list[str]]]:
@@ -103,6 +106,7 @@ def test_a_cluster_that_wants_its_token_gets_it() -> None:
     FakeWatch.looks = [QueryFailed("AuthenticationError: no token"), {"1": "a"}, QueryFailed("over")]
     listing, _ = looks(FakeLive(entry("a")), RAY_AUTH_TOKEN="secret")
     assert FakeWatch.environs == ["", "token"]
+    assert FakeKeys.tokens == ["secret"]
     assert listing.access is not None
     assert listing.access.environ["RAY_AUTH_MODE"] == "token"
 

@@ -81,7 +81,8 @@ class FakeSession(JoinedSession):
 
 
 def look(monkeypatch: pytest.MonkeyPatch, session: FakeSession, dashboard: str | None = "http://h:8265") -> None:
-    async def find(target: SessionTarget, on_event: Any, on_gone: Any) -> FakeSession:
+    async def find(target: SessionTarget, on_event: Any, on_gone: Any, kept: bool) -> FakeSession:
+        assert kept, "these commands join the session of `raydap session`, too"
         return session
 
     monkeypatch.setattr(joining, "find", find)

@@ -19,7 +19,7 @@ from unit.terminal.made_up_pdbs import FakeListing, entry, waiting
 class StartingLive(ScriptedLive):
     """A session that `Interactive` begins itself."""
 
-    async def find(self, target: SessionTarget) -> None:
+    async def find(self, target: SessionTarget, kept: bool = False) -> None:
         pass
 
     async def begin(

@@ -10,6 +10,9 @@ from raydap.inworker.raylets import raylets
 COMMANDS = ("adapter", "connect", "serve")
 """The commands of raydap whose processes speak DAP with editors."""
 
+KEEPER = ["session", "keep"]
+"""The words of the command whose process keeps a session for other commands."""
+
 
 def dashboard_url(address: str) -> str | None:
     """Return the URL of the dashboard from the cluster's GCS; None while the cluster runs no dashboard.
@@ -91,9 +94,9 @@ def raydap_processes() -> list[dict[str, Any]]:
     A process has these keys:
 
     - `pid`.
-    - `command`: one of COMMANDS.
+    - `command`: one of COMMANDS, or "session".
     - `started`: in seconds since the epoch.
-    - `parent`: the name of the process that has started it.
+    - `parent`: the name of the process that has started it; "" for a kept session, which outlives that process.
     - `listens`: the TCP addresses where it listens, as [host, port].
     - `peers`: the TCP addresses to which it is connected, as [host, port].
     """
@@ -111,7 +114,7 @@ def raydap_processes() -> list[dict[str, Any]]:
                     "pid": process.pid,
                     "command": command,
                     "started": process.info["create_time"],
-                    "parent": "" if parent is None else parent.name(),
+                    "parent": "" if parent is None or command == KEEPER[0] else parent.name(),
                     "listens": [list(one.laddr) for one in sockets if one.status == psutil.CONN_LISTEN],
                     "peers": [list(one.raddr) for one in sockets if one.raddr],
                 }
@@ -123,12 +126,12 @@ def raydap_processes() -> list[dict[str, Any]]:
 
 
 def _raydap_command(words: list[str]) -> str | None:
-    """Return which of COMMANDS this command line runs; None for others."""
+    """Return which of COMMANDS this command line runs, or "session" for a kept session; None for others."""
     if not os.path.basename(words[0] if words else "").lower().startswith(("python", "raydap")):
         return None
-    for before, word, command in zip(words, words[1:], words[2:], strict=False):
+    for place, (before, word, command) in enumerate(zip(words, words[1:], words[2:], strict=False)):
         starts = word == "raydap" if before == "-m" else os.path.basename(word) == "raydap"
-        if starts and command in COMMANDS:
+        if starts and (command in COMMANDS or words[place + 2 :][:2] == KEEPER):
             return command
     return None
 

@@ -6,6 +6,7 @@ other form is an error, and the caller then starts such a process.
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 TIMEOUT_S = 3.0
@@ -26,11 +27,18 @@ class KeysUnknown(Exception):
 
 
 class GcsKeys:
-    """A client of one GCS. Must be closed."""
+    """A client of one GCS. Must be closed.
 
-    def __init__(self, address: str) -> None:
+    `find_token` returns Ray's token of this user, None if there is none. Only a GCS that refuses requests without a
+    token gets it.
+    """
+
+    def __init__(self, address: str, find_token: Callable[[], str | None] = lambda: None) -> None:
         self._address = address
+        self._find_token = find_token
         self._channel: Any = None
+        self._metadata: tuple[tuple[str, str], ...] = ()
+        """The headers of each request: the token, if the GCS requires it."""
 
     async def has_legacy(self) -> bool:
         """Return whether there is an entry, including entries of workers that have ended. Raises KeysUnknown."""
@@ -54,4 +62,15 @@ class GcsKeys:
         if self._channel is None:
             # A proxy of the environment is for the internet only.
             self._channel = grpc.insecure_channel(self._address, [("grpc.enable_http_proxy", 0)])
-        return self._channel.unary_unary(_METHOD)(_REQUEST, timeout=TIMEOUT_S)
+        try:
+            return self._call()
+        except grpc.RpcError as error:
+            token = self._find_token()
+            if token is None or self._metadata or error.code() is not grpc.StatusCode.UNAUTHENTICATED:
+                raise
+            # ray/_private/authentication/authentication_constants.py
+            self._metadata = (("authorization", f"Bearer {token}"),)
+            return self._call()
+
+    def _call(self) -> Any:
+        return self._channel.unary_unary(_METHOD)(_REQUEST, timeout=TIMEOUT_S, metadata=self._metadata)
