@@ -11,10 +11,10 @@ from typing import Any
 import jsonschema
 import msgspec
 
-from raydap.protocol import generate
 from raydap.protocol.raydap_messages import EVENTS, REQUESTS
+from support import generate_messages
 
-DEFINITIONS = generate.load()
+DEFINITIONS = generate_messages.load()
 
 LAST_ID = 2**31 - 1
 """The largest DAP id: 32 bits (spec: Variable.variablesReference). The JSON schema does not contain this limit."""
@@ -105,7 +105,7 @@ def _too_large(value: Any, path: str) -> list[tuple[str, int]]:
         return []
     found = []
     for key, item in value.items():
-        if type(item) is int and generate.LOOKS_LIKE_ID.search(key) and not 0 <= item <= LAST_ID:
+        if type(item) is int and generate_messages.LOOKS_LIKE_ID.search(key) and not 0 <= item <= LAST_ID:
             found.append((f"{path}.{key}", item))
         found += _too_large(item, f"{path}.{key}")
     return found

@@ -152,8 +152,8 @@ def writes(tree: ast.AST) -> list[str]:
 
 WRITERS = {"safe_output.py", "terminal/screen.py"}
 
-OF_OTHER_PROCESSES = ("inworker/", "cluster/", "protocol/generate")
-"""These packages write to a worker's output, to a pipe of raydap, or for developers."""
+OF_OTHER_PROCESSES = ("inworker/", "cluster/")
+"""These packages write to a worker's output, or to a pipe of raydap."""
 
 
 def test_nothing_else_writes_to_the_terminal() -> None:

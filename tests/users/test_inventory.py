@@ -102,8 +102,6 @@ INVENTORY: dict[str, tuple[str, ...]] = {
     "inworker/stuck_adapter.py": ("users/test_races.py::test_an_adapter_is_looked_for_among_processes_of_this_user",),
     "lsp/analysis/syntax.py": (NO_FILE,),
     "lsp/live/sessions.py": (OWN,),
-    "protocol/generate.py": (PART,),
-    "protocol/generate_typescript.py": (PART,),
     "report/unattended.py": (NULL,),
     "report/report_files.py": ("report", "data of a report", "file beside a report"),
     "mcp_server/answer_text.py": (OWN,),

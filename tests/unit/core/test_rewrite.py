@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from raydap.core.translate.rewrite import Id, rewrite
-from raydap.protocol import generate
 from raydap.protocol.id_fields import RULES, Kind
+from support import generate_messages
 
-DEFINITIONS = generate.parse(generate.load()).objects
+DEFINITIONS = generate_messages.parse(generate_messages.load()).objects
 
 
 def plus_1000(kind: Kind, old: Id) -> Id:

@@ -4,11 +4,11 @@ import pytest
 from raydap.core.model.client import ClientRole
 from raydap.core.requests.capabilities import CAPABILITIES, HUB_CAPABILITIES, LAUNCH_CAPABILITIES
 from raydap.core.requests.table import ALL_ROLES, DEBUGGERS, TABLE, TRUSTED, Mode
-from raydap.protocol import generate
 from raydap.protocol.id_fields import ARGUMENTS, COMMANDS, RULES
 from raydap.protocol.raydap_messages import REQUESTS
+from support import generate_messages
 
-DEFINITIONS = generate.load()
+DEFINITIONS = generate_messages.load()
 
 
 def test_every_command_is_one_of_the_protocol() -> None:

@@ -1,4 +1,3 @@
-from raydap.protocol import generate
 from raydap.protocol.id_fields import (
     ARGUMENTS,
     COMMANDS,
@@ -10,6 +9,7 @@ from raydap.protocol.id_fields import (
     Kind,
     Ref,
 )
+from support import generate_messages
 
 
 def test_ids_of_every_shape_have_their_rule() -> None:
@@ -49,7 +49,7 @@ def test_every_kind_but_the_one_of_later_versions_is_used() -> None:
 
 
 def test_the_names_are_those_of_the_schema() -> None:
-    definitions = generate.load()
+    definitions = generate_messages.load()
     requests = {
         d["allOf"][1]["properties"]["command"]["enum"][0]
         for n, d in definitions.items()

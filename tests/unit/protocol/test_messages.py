@@ -2,14 +2,15 @@ from typing import Any, Literal, get_type_hints
 
 import pytest
 
-from raydap.protocol import generate, messages
+from raydap.protocol import messages
+from support import generate_messages
 
-OBJECTS = generate.parse(generate.load()).objects
+OBJECTS = generate_messages.parse(generate_messages.load()).objects
 
 
-@pytest.mark.parametrize("name", [*generate.WRITTEN, "Source", "ExceptionBreakpointsFilter"])
+@pytest.mark.parametrize("name", [*generate_messages.WRITTEN, "Source", "ExceptionBreakpointsFilter"])
 def test_a_type_has_the_keys_of_its_schema(name: str) -> None:
-    this: generate.ObjectType | None = OBJECTS[name]
+    this: generate_messages.ObjectType | None = OBJECTS[name]
     keys: set[str] = set()
     required: set[str] = set()
     while this is not None:

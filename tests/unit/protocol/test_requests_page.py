@@ -6,7 +6,6 @@ from typing import get_args
 
 import pytest
 
-from raydap.protocol.generate_typescript import fields
 from raydap.protocol.message_base import Message
 from raydap.protocol.raydap_messages import (
     EVENTS,
@@ -49,6 +48,7 @@ from raydap.protocol.value_messages import (
     Statistics,
 )
 from raydap.protocol.wait_messages import CollectiveWait, Deadlock, WaitEdge, WaitGraph, WaitNode
+from support.generate_typescript import fields
 
 PAGE = (Path(__file__).parents[3] / "docs" / "requests.md").read_text(encoding="utf-8")
 TYPES = (Path(__file__).parents[3] / "vscode-ext" / "src" / "protocol" / "messages.ts").read_text(encoding="utf-8")

@@ -5,8 +5,8 @@ from typing import Literal
 import pytest
 from msgspec import UNSET, UnsetType
 
-from raydap.protocol import generate_typescript
 from raydap.protocol.message_base import Arguments, Message
+from support import generate_typescript
 
 Kind = Literal["one", "two"]
 
