@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from raydap.client import joining
-from raydap.client.joining import JoinedSession
+from raydap.client.joining import JoinedSession, SessionTarget
 from raydap.core.effects import WatchAlive
 from raydap.core.events import ClientConnected, ClientGone, ClientMessage
 from raydap.mcp_server.mcp_options import McpOptions
@@ -20,6 +20,9 @@ from raydap.protocol.types import ClientId
 from support.fake_worker import FakeWorker
 from support.playbook import Play
 from support.waiting_workers import label, stacks, thread
+
+OnEvent = Callable[[str, Any], None]
+OnGone = Callable[[str], None]
 
 TICK_S = 0.02
 """Seconds between two ticks of the core's clock."""
@@ -96,7 +99,7 @@ class Trainers:
         """Return the result of `work`, a coroutine function that gets the tools of a model that has joined."""
 
         async def run() -> Any:
-            calls = ToolCalls(joining.SessionTarget(), McpOptions())
+            calls = ToolCalls(SessionTarget(), McpOptions())
             ticking = asyncio.ensure_future(self.tick())
             try:
                 return await work(calls)
@@ -112,7 +115,11 @@ def simulated(count: int) -> Iterator[Trainers]:
     """Yield a session of `count` trainers that `raydap mcp` in this process joins."""
     trainers = Trainers(count)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(joining, "find", lambda target, on_event, on_gone: trainers.session(on_event, on_gone))
+
+        async def find(target: SessionTarget, on_event: OnEvent, on_gone: OnGone, **_: object) -> JoinedSession:
+            return await trainers.session(on_event, on_gone)
+
+        patch.setattr(joining, "find", find)
         yield trainers
     trainers.editor.inbox.clear()
     trainers.play._effects.clear()

@@ -2,9 +2,8 @@
 
 import ast
 import asyncio
-from collections.abc import Iterable
 
-from raydap.analysis.sets.folding import group_name, smallest_first
+from raydap.analysis.sets.folding import group_name
 from raydap.client.dap_connection import RequestRefused, SessionError
 from raydap.client.joining import SessionTarget, is_same_cluster
 from raydap.mcp_server import masking
@@ -14,7 +13,6 @@ from raydap.mcp_server.tool_session import ToolError, ToolSession
 from raydap.presentation import folded_tables
 from raydap.presentation.safe_text import one_line, without_colours
 from raydap.presentation.short_text import in_one_line, shortened
-from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.stack_messages import MergedStacks, StackArguments, StacksArguments, WorkerStack
 from raydap.protocol.value_messages import CompareArguments, Comparison
 from raydap.protocol.wait_messages import WaitGraph, WaitsArguments
@@ -42,7 +40,10 @@ async def status(session: ToolSession, given: StatusCall) -> Found:
         return Found([])
     live, legacy = debugger.live, debugger.old.listing
     rows = await process_list.look(live, legacy, as_set(given.set), False, process_list.Seen())
-    lines = folded_rows(rows)
+    lines = [
+        f"{len(each.rows)} {each.name} {_STATE_TEXTS.get(each.state, each.state)} {each.where}".rstrip()
+        for each in process_list.folded(rows)
+    ]
     where = live.cluster or live.session.debugs
     if live.session.kind == "own":
         what = f"cluster {where}" if where else "no cluster"
@@ -63,18 +64,6 @@ async def _switch(session: ToolSession, at: str) -> None:
         raise ToolError("This session debugs another cluster; end() leaves it first.")
     await session.leave()
     session.target = SessionTarget(dashboard=at)
-
-
-def folded_rows(rows: Iterable[process_list.ProcessRow]) -> list[str]:
-    """Return a line for each state and place, with the names of its workers; small groups first."""
-    groups: dict[tuple[str, str], list[WorkerEntry]] = {}
-    for row in rows:
-        groups.setdefault((row.state, row.where), []).append(row.entry)
-    named = [(len(entries), group_name(entries), state, where) for (state, where), entries in groups.items()]
-    ordered = sorted(named, key=lambda row: smallest_first(*row[:2]))
-    return [
-        f"{count} {name} {_STATE_TEXTS.get(state, state)} {where}".rstrip() for count, name, state, where in ordered
-    ]
 
 
 _STATE_TEXTS = {"alive": "running", "paused": "waiting"}
