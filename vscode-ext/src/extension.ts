@@ -40,7 +40,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const languageServer = new LanguageServer(adapters.cwd);
   const stoppedLines = new StoppedLinesTracker();
   const reasons = new BreakpointReasons();
-  const view = rayView(clusters, adapters, problems, versions, stoppedLines, context.extensionUri);
+  const view = rayView(clusters, adapters, problems, versions, stoppedLines, languageServer, context.extensionUri);
   const walkthrough = new Walkthrough(context);
   const terminal = new DebugTerminal(problems, currentFolder);
   const { Initial, Dynamic } = vscode.DebugConfigurationProviderTriggerKind;

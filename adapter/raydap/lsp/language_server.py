@@ -27,6 +27,7 @@ SETTINGS = {
     "ignore": "the codes of disabled rules",
     "commands": "the lens commands that the client implements, such as raydap.continueStopped; default: none",
     "live": "whether to show live workers; default: `true`",
+    "workers": "the keys of the workers that lenses and hovers count; default: all",
 }
 """The settings in `initializationOptions`, and under `raydap.languageServer` in `didChangeConfiguration`."""
 
@@ -67,6 +68,7 @@ class RaydapLanguageServer(LanguageServer):
         self._ignored: frozenset[str] = frozenset()
         self._commands: list[str] = []
         self._live = True
+        self._counted: frozenset[str] | None = None
         self._sessions = Sessions(self._workers_changed)
         self._refresh: asyncio.TimerHandle | None = None
         self._add_features()
@@ -153,11 +155,11 @@ class RaydapLanguageServer(LanguageServer):
 
     def _code_lenses(self, params: types.CodeLensParams) -> list[types.CodeLens]:
         document = self._open.get(params.text_document.uri)
-        return [] if document is None else lenses(document, self._sessions.states, self._commands)
+        return [] if document is None else lenses(document, self._sessions.states, self._commands, self._counted)
 
     def _hover(self, params: types.HoverParams) -> types.Hover | None:
         document = self._open.get(params.text_document.uri)
-        return None if document is None else hover(document, params.position, self._sessions.states)
+        return None if document is None else hover(document, params.position, self._sessions.states, self._counted)
 
     async def _inline_values(self, params: types.InlineValueParams) -> list[types.InlineValue]:
         document = self._open.get(params.text_document.uri)
@@ -212,6 +214,11 @@ class RaydapLanguageServer(LanguageServer):
                 self._sessions = Sessions(self._workers_changed)
         elif live is not None:
             self._complain("The setting `live` of raydap's language server must be true or false.")
+        workers = _field(settings, "workers")
+        counted = frozenset(map(str, workers)) if isinstance(workers, (list, tuple)) else None
+        if counted != self._counted:
+            self._counted = counted
+            self._workers_changed()
         self._commands = self._names(settings, "commands", list(COMMANDS), self._commands)
         self._ignored = frozenset(self._names(settings, "ignore", list(BY_CODE), self._ignored))
 

@@ -88,6 +88,22 @@ def test_workers_are_counted_where_their_code_is(document: Document, session: Se
     }
 
 
+def test_only_the_workers_that_a_filter_shows_count(document: Document, session: SessionState) -> None:
+    session.take([step("a", "stopped", (1,)), step("b", "stopped", (2,)), step("c", "running")])
+    stop(session, 1, 6)
+    stop(session, 2, 7)
+    found = lenses(document, [session], ["raydap.continueStopped"], {"a"})
+    commands = [lens.command for lens in found if lens.command is not None]
+    assert {command.title for command in commands} == {"1 stopped here", "continue"}
+    assert [command.arguments for command in commands if command.command] == [[{"a": [1]}]] * 3
+    assert lenses(document, [session], [], ()) == []
+    table = hover(document, types.Position(4, 9), [session], {"b", "c"})
+    assert table is not None
+    assert isinstance(table.contents, types.MarkupContent)
+    assert table.contents.value.count("stopped at line") == 1
+    assert hover(document, types.Position(4, 9), [session], ()) is None
+
+
 def test_a_breakpoint_of_the_driver_is_no_place_of_workers(document: Document, session: SessionState) -> None:
     session.take([worker("driver", "stopped", (1,), type="driver")])
     stop(session, 1, 14)

@@ -31,6 +31,8 @@ export class LanguageServer implements vscode.Disposable {
   private readonly status = vscode.languages.createLanguageStatusItem('raydap', [{ language: 'python' }]);
   private readonly subscriptions: { dispose(): unknown }[];
   private client: LanguageClient | undefined;
+  /** The keys of the workers that lenses count; undefined for all. */
+  private counted: readonly string[] | undefined;
   /** Whether there was an attempt to start the server, so that not every document starts a Python process. */
   private isAttempted = false;
   /** The subscription to changes of the selected interpreter. */
@@ -72,6 +74,12 @@ export class LanguageServer implements vscode.Disposable {
     this.changes?.dispose();
     await this.last;
     await this.stop();
+  }
+
+  /** Let lenses and hovers count only the workers with these keys, or all. */
+  countWorkers(keys: readonly string[] | undefined): void {
+    this.counted = keys;
+    this.run(() => this.configure());
   }
 
   private run(change: () => Promise<void>): void {
@@ -133,14 +141,14 @@ export class LanguageServer implements vscode.Disposable {
   }
 
   private async configure(): Promise<void> {
-    const settings = { raydap: { languageServer: serverSettings() } };
+    const settings = { raydap: { languageServer: this.serverSettings() } };
     await this.client?.sendNotification('workspace/didChangeConfiguration', { settings });
   }
 
   private options(): LanguageClientOptions {
     return {
       documentSelector: DOCUMENTS,
-      initializationOptions: serverSettings(),
+      initializationOptions: this.serverSettings(),
       outputChannel: this.output,
       initializationFailedHandler: () => false,
       connectionOptions: { maxRestartCount: MAX_RESTARTS },
@@ -152,16 +160,17 @@ export class LanguageServer implements vscode.Disposable {
     this.client = undefined;
     await client?.dispose();
   }
-}
 
-/** Return the settings in the form that the server expects. */
-function serverSettings(): object {
-  const settings = vscode.workspace.getConfiguration(SECTION);
-  return {
-    ignore: settings.get<string[]>('ignore', []),
-    live: settings.get<boolean>('live', true),
-    commands: LENS_COMMANDS,
-  };
+  /** Return the settings in the form that the server expects. */
+  private serverSettings(): object {
+    const settings = vscode.workspace.getConfiguration(SECTION);
+    return {
+      ignore: settings.get<string[]>('ignore', []),
+      live: settings.get<boolean>('live', true),
+      commands: LENS_COMMANDS,
+      workers: this.counted,
+    };
+  }
 }
 
 function isPython(document: vscode.TextDocument): boolean {

@@ -117,6 +117,13 @@ export class ClusterFilter implements vscode.Disposable {
     return this.keysOf(connection) && this.text;
   }
 
+  /** The keys of all shown workers; undefined without a filter. */
+  get shown(): readonly string[] | undefined {
+    const keys = (each: ClusterConnection): Iterable<string> =>
+      this.keysOf(each) ?? [...each.tree.root.workers()].map(({ worker }) => worker.key);
+    return this.text === '' ? undefined : this.registry.all.flatMap((each) => [...keys(each)]);
+  }
+
   /** Return the counts of the shown workers of a group. */
   tallyOf(connection: ClusterConnection | undefined, group: GroupNode): Readonly<Tally> {
     const keys = this.keysOf(connection);

@@ -7,6 +7,7 @@ import { showingError } from '../debug/error-message';
 import type { ProblemDialog } from '../debug/problem-dialog';
 import { StepRequests } from '../debug/step-requests';
 import type { StoppedLinesTracker } from '../debug/stopped-lines-tracker';
+import type { LanguageServer } from '../language/language-server';
 import { ClusterRegistry } from '../model/cluster-registry';
 import type { SavedClusters } from '../model/saved-clusters';
 import { NODE_TIMERS } from '../model/timers';
@@ -52,6 +53,7 @@ export function rayView(
   problems: ProblemDialog,
   versions: VersionCheck,
   stoppedLines: StoppedLinesTracker,
+  languageServer: LanguageServer,
   extension: vscode.Uri,
 ): RayView {
   const events = new ChangeEvents();
@@ -117,6 +119,7 @@ export function rayView(
         view.message = filter.problem;
         indicators.update(registry.all);
         decorations.update();
+        languageServer.countWorkers(filter.shown);
       }),
       new vscode.Disposable(() => {
         registry.close();

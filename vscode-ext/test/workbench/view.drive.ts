@@ -82,10 +82,13 @@ step('a set filters the workers', async () => {
   await view.trainer(STOPPED).nth(1).waitFor();
   await view.row('driver train.py').waitFor({ state: 'hidden' });
   assert.equal(await view.trainer(STOPPED).count(), 2);
+  const lenses = workbench.page.locator('.codelens-decoration');
+  await lenses.getByText('2 stopped here').first().waitFor();
   await workbench.screenshot('23-filtered');
   await workbench.runCommand('Raydap: Show All Workers');
   await view.row('driver train.py').waitFor();
   assert.equal(await view.trainer(STOPPED).count(), 3);
+  await lenses.getByText('3 stopped here').first().waitFor();
 });
 
 step('a row leads to its source, and the call stack to its worker', async () => {
@@ -139,7 +142,16 @@ step('the comparison is sorted, filtered by a set, and made with kept values', a
   assert.deepEqual(await counts.allTextContents(), ['1', '2']);
   await frame.getByRole('button', { name: 'Value' }).click();
   assert.deepEqual(await counts.allTextContents(), ['2', '1']);
-  const set = frame.getByLabel('Set');
+  const set = frame.getByLabel('Set', { exact: true });
+  await set.pressSequentially('act');
+  await frame.getByRole('option', { name: 'actor:Trainer' }).waitFor();
+  await set.fill('');
+  await set.pressSequentially('where grad');
+  await frame.getByRole('option', { name: 'where gradient' }).waitFor();
+  await workbench.screenshot('24-completed');
+  await set.press('ArrowDown');
+  await workbench.page.keyboard.press('Enter');
+  assert.equal(await set.inputValue(), 'where gradient');
   await set.fill('where gradient > 19');
   await set.press('Enter');
   await frame.getByText('1 × 1', { exact: true }).waitFor();

@@ -26,15 +26,21 @@ the ids of the stopped threads, by the keys of their workers (docs/requests.md).
 
 
 def lenses(
-    document: Document, sessions: Sequence[SessionState], commands: Collection[str] = ()
+    document: Document,
+    sessions: Sequence[SessionState],
+    commands: Collection[str] = (),
+    counted: Collection[str] | None = None,
 ) -> list[types.CodeLens]:
-    """Return a lens with a text for each place that workers are at, and lenses for the client's `commands`."""
+    """Return a lens with a text for each place that workers are at, and lenses for the client's `commands`.
+
+    Only the workers with the keys `counted` count; None for all.
+    """
     path = to_fs_path(document.uri)
     if not path or not sessions:
         return []
     found = []
     for mark in document.marks:
-        shown = lens(mark, path, sessions)
+        shown = lens(mark, path, sessions, counted)
         if shown is not None:
             start = types.Position(mark.line - 1, 0)
             # Editors show a command without a name as plain text.
@@ -45,8 +51,16 @@ def lenses(
     return found
 
 
-def hover(document: Document, position: types.Position, sessions: Sequence[SessionState]) -> types.Hover | None:
-    """Return a hover that lists the workers of the function or class whose name is at a position."""
+def hover(
+    document: Document,
+    position: types.Position,
+    sessions: Sequence[SessionState],
+    counted: Collection[str] | None = None,
+) -> types.Hover | None:
+    """Return a hover that lists the workers of the function or class whose name is at a position.
+
+    `counted` is that of `lenses`.
+    """
     path = to_fs_path(document.uri)
     if not path or not sessions:
         return None
@@ -56,7 +70,7 @@ def hover(document: Document, position: types.Position, sessions: Sequence[Sessi
         begin, end = document.columns(line, word.start()), document.columns(line, word.end())
         if begin <= position.character <= end:
             mark = mark_of(word.group(), document.marks)
-            text = "" if mark is None else hover_text(mark, path, sessions)
+            text = "" if mark is None else hover_text(mark, path, sessions, counted)
             if text:
                 place = types.Range(types.Position(position.line, begin), types.Position(position.line, end))
                 return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), place)

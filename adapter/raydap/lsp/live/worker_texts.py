@@ -1,6 +1,6 @@
 """The texts of lenses and hovers about live workers. No I/O."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from raydap.lsp.analysis.marks import Mark, MarkKind
@@ -28,14 +28,16 @@ class Lens(NamedTuple):
     """The ids of the threads that are stopped in the mark's code, by the keys of their workers."""
 
 
-def lens(mark: Mark, path: str, sessions: Iterable[SessionState]) -> Lens | None:
+def lens(
+    mark: Mark, path: str, sessions: Iterable[SessionState], counted: Collection[str] | None = None
+) -> Lens | None:
     """Return a lens that counts the workers that are stopped in the code of a mark, run it, or wait for a debugger.
 
-    Return None if there is no such worker.
+    Only the workers with the keys `counted` count; None for all. Return None if there is no such worker.
     """
     stopped: dict[str, list[int]] = {}
     running = paused = 0
-    for entry, _, stops in _workers(sessions):
+    for entry, _, stops in _workers(sessions, counted):
         here = _stops_in(mark, path, stops)
         if here:
             stopped[entry.key] = list(here)
@@ -47,13 +49,13 @@ def lens(mark: Mark, path: str, sessions: Iterable[SessionState]) -> Lens | None
     return Lens(text, stopped) if text else None
 
 
-def hover_text(mark: Mark, path: str, sessions: Iterable[SessionState]) -> str:
+def hover_text(mark: Mark, path: str, sessions: Iterable[SessionState], counted: Collection[str] | None = None) -> str:
     """Return a table in Markdown of the workers that run the function or class of a mark, with their states.
 
-    Return "" if there is no such worker.
+    `counted` is that of `lens`. Return "" if there is no such worker.
     """
     rows: list[tuple[str, str]] = []
-    for entry, age_s, stops in _workers(sessions):
+    for entry, age_s, stops in _workers(sessions, counted):
         here = _stops_in(mark, path, stops)
         if here or _runs(entry, mark):
             state = f"stopped at line {next(iter(here.values())).line}" if here else _STATES[entry.state]
@@ -82,12 +84,14 @@ def mark_of(word: str, marks: Sequence[Mark]) -> Mark | None:
     return next((mark for mark in marks if word and mark.name.rpartition(".")[2] == word), None)
 
 
-def _workers(sessions: Iterable[SessionState]) -> Iterable[SeenWorker]:
-    """Return each worker once, with the most exact state that a session has."""
+def _workers(sessions: Iterable[SessionState], counted: Collection[str] | None) -> Iterable[SeenWorker]:
+    """Return each worker that counts once, with the most exact state that a session has."""
     found: dict[str, SeenWorker] = {}
     for session in sessions:
         for worker in session.workers():
             known = found.get(worker.entry.key)
+            if counted is not None and worker.entry.key not in counted:
+                continue
             if known is None or _RANKS[worker.entry.state] < _RANKS[known.entry.state]:
                 found[worker.entry.key] = worker
     return found.values()

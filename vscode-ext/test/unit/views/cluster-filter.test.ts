@@ -49,6 +49,7 @@ test('a set that every cluster refuses changes nothing', async () => {
   const { filter, shown } = await filtering(cluster('a', refuse), cluster('b', refuse));
   await assert.rejects(filter.set('actr:X'), /The set is wrong/);
   assert.deepEqual([filter.text, filter.problem, shown()], ['', '', ['a1', 'a2', 'b1', 'b2']]);
+  assert.equal(filter.shown, undefined);
 });
 
 test('a cluster that refuses the set or does not answer does not delay the others', async () => {
@@ -57,6 +58,7 @@ test('a cluster that refuses the set or does not answer does not delay the other
   const { filter, shown, changes } = await filtering(cluster('a', refuse), slow, cluster('b', first('b')));
   await filter.set('rank:0');
   assert.deepEqual(shown(), ['a1', 'a2', 's1', 's2', 'b1']);
+  assert.deepEqual(filter.shown, shown());
   assert.equal(filter.problem, 'The filter fails for a: The set is wrong.');
   assert.equal(changes(), 1);
   answer({ workers: ['s2'] });
