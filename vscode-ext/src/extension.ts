@@ -18,6 +18,7 @@ import { SessionTrackerFactory } from './debug/session-tracker';
 import { StoppedLinesTracker } from './debug/stopped-lines-tracker';
 import { TestConfigurations } from './debug/test-configurations';
 import { LanguageServer } from './language/language-server';
+import { registerMcpServer } from './language/mcp-provider';
 import { ATTACH, DEBUG_FILE, SUBMIT_FILE, type Configuration } from './model/configuration';
 import { SavedClusters } from './model/saved-clusters';
 import { TokenStore } from './model/token-store';
@@ -76,6 +77,7 @@ export function activate(context: vscode.ExtensionContext): void {
       }),
     ),
     ...view.subscriptions,
+    ...registerMcpServer(version, currentFolder),
   );
   showingError(walkthrough.resume());
 }

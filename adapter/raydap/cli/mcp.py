@@ -1,5 +1,6 @@
 """The command `raydap mcp`, the server for coding agents."""
 
+import os
 import sys
 from typing import Any
 
@@ -18,7 +19,7 @@ INSTALL = "raydap mcp needs the package mcp: python -m pip install 'raydap[mcp]'
 @click.option(
     "--print-config",
     type=click.Choice(["claude", "codex", "cursor", "vscode"]),
-    help="Print the configuration for this client, and end.",
+    help="Print the configuration for this client, with the other options, and end.",
 )
 @terminal_command.session_options
 def mcp(
@@ -33,7 +34,7 @@ def mcp(
     """Serve coding agents by the Model Context Protocol (MCP) on standard input and output.
 
     The agent joins the debug session of an editor or a hub if there is one for this cluster, else it gets one of its
-    own. At the end, its breakpoints are removed, and the workers go on.
+    own. At the end, its breakpoints are removed, and the workers continue.
 
     \b
     Examples:
@@ -45,7 +46,14 @@ def mcp(
     if print_config is not None:
         from raydap.mcp_server.registration import config
 
-        options.print_result(config(print_config))
+        flags = {"--read-only": read_only, "--allow-code": allow_code, "--show-secrets": show_secrets}
+        # The client starts the server in another folder.
+        paths = {"--token-file": named["token_file"], "--tls-ca": named["tls_ca"], "--log-file": log_file}
+        values = {"--dashboard": named["dashboard"], "--connect": named["connect"]}
+        values |= {name: None if path is None else os.path.abspath(path) for name, path in paths.items()}
+        given = [name for name, is_set in {**flags, "--verbose": verbose}.items() if is_set]
+        given += [word for name, value in values.items() if value is not None for word in (name, value)]
+        options.print_result(config(print_config, given))
         return
     try:
         from raydap.mcp_server import tool_server

@@ -13,7 +13,7 @@ PACKAGE = ROOT / "adapter" / "raydap"
 FILES = [path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
 TOP_LEVEL = {
     ".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "adapter", "docs",
-    "pyproject.toml", "tests", "vscode-ext",
+    "pyproject.toml", "server.json", "tests", "vscode-ext",
 }  # fmt: skip
 DESIGN = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "design").glob("*.md"))
 

@@ -48,6 +48,16 @@ export function languageServerCommand(python: string): Command {
 }
 
 /**
+ * Return the command that serves coding agents. It runs in the user's folder, from which `python -m` would import files
+ * first; from Python 3.11 on, an option prevents that. `version` is that of Python, if it is known.
+ */
+export function mcpCommand(python: string, version = ''): Command {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isSafe = major > 3 || (major === 3 && minor >= 11);
+  return { command: python, args: [...(isSafe ? ['-P'] : []), '-m', 'raydap', 'mcp'], env: {} };
+}
+
+/**
  * Return the command that checks a cluster and prints its findings. `dashboard` is the address of the cluster, empty for
  * the one that raydap finds; `breakpoints` are those that are not hit, such as `/app/train.py:5`.
  */

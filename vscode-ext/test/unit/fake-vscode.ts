@@ -339,6 +339,21 @@ export const languages = {
   registerDocumentLinkProvider: () => new Disposable(() => undefined),
 };
 
+export class McpStdioServerDefinition {
+  cwd?: unknown;
+
+  constructor(
+    readonly label: string,
+    public command: string,
+    public args: string[],
+    readonly env: object,
+    readonly version: string,
+  ) {}
+}
+
+/** The language models. A test may remove the function, which older versions of VS Code do not have. */
+export const lm: { registerMcpServerDefinitionProvider?: (id: string, provider: unknown) => Disposable } = {};
+
 export const extensions = {
   getExtension: (): unknown => undefined,
 };
