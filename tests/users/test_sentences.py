@@ -96,6 +96,11 @@ SENTENCES: dict[str, tuple[str, ...]] = {
         "unit/report/test_html_page.py::test_hostile_texts_stay_texts",
     ),
     "| your editor": TOKEN,
+    "| a coding agent": (
+        "unit/cli/test_agent_limits.py::test_statements_are_refused_unless_the_user_allows_them",
+        "unit/cli/test_agent_limits.py::test_values_that_look_like_secrets_are_masked",
+        "unit/cli/test_agent_limits.py::test_a_server_that_only_reads_has_no_other_tools",
+    ),
     # Agents.
     "The sockets of agents": (
         "inworker/test_agent_faults.py::test_its_socket_is_this_users_alone_whatever_the_umask",

@@ -39,7 +39,7 @@ def test_no_sentence_of_the_extension_does() -> None:
 def test_one_command_installs_raydap(page: Path) -> None:
     """A clone can replace the package index, and the other extension has requirements of its own."""
     commands = set(re.findall(r"pip install ([^\n`]+)", page.read_text(encoding="utf-8")))
-    assert commands <= {"raydap", ".", '"ray[default]" debugpy'}
+    assert commands <= {"raydap", "'raydap[mcp]'", ".", '"ray[default]" debugpy'}
 
 
 def test_the_first_pages_that_a_user_reads_have_it() -> None:
