@@ -10,6 +10,9 @@ BIN = $(VENV)/bin
 # Files that exist when raydap is installed, and when what its tests need is installed.
 STAMP_USER = $(VENV)/stamp-user
 STAMP = $(VENV)/stamp
+# Two environments of `make release`: its tools, and raydap alone, of which the SBOM is made.
+RELEASE = $(PLACE).venv-release
+RELEASE_USER = $(PLACE).venv-user
 INSTALL = VENV="$(VENV)" PYTHON="$(PYTHON)" RAY="$(RAY)" ./.ci/install
 KEEP ?= 0
 QUICK ?= 0
@@ -65,6 +68,11 @@ workbench:  ## install the real VS Code, and build the extension and its tests
 
 vsix: vscode-tools  ## the VS Code extension, as vscode-ext/raydap-VERSION.vsix
 	@$(NPM_RUN) vsix
+
+release: $(RELEASE)/stamp-release $(RELEASE_USER)/stamp-user vscode-tools  ## wheel, sdist, vsix, SBOMs, checksums and notes, built twice, into dist/; TAG=vX.Y.Z checks a tag, too
+	@./.ci/vscode publish
+	@export PATH="$$PWD/vscode-ext/out/bin:$$PATH" && PYTHONPATH=tests "$(RELEASE)/bin/python" -m support.release \
+	    --user-python "$(RELEASE_USER)/bin/python"
 
 check-vscode:  ## style, types and unit tests of the VS Code extension
 	@test "$$RAYDAP_WITHOUT_VSCODE" = 1 || \
@@ -141,7 +149,7 @@ test-core: $(STAMP)
 	$(BIN)/python -m pytest -q -m core --oldest-debugpy
 
 clean:  ## remove the environments and caches
-	rm -rf $(PLACE:%="%") .venv .venv-3.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(PLACE:%="%") .venv .venv-3.* .venv-release .venv-user dist .ci/publish/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	rm -rf vscode-ext/dist vscode-ext/out vscode-ext/node_modules vscode-ext/*.vsix
 	find adapter docs tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -152,4 +160,10 @@ $(STAMP_USER): pyproject.toml
 $(STAMP): pyproject.toml
 	@$(INSTALL) dev
 
-.PHONY: help demo test steady test-quick test-changed editors workbench vsix check-vscode test-vscode screenshots transcripts strings vscode-tools check ci lint format types imports test-matrix test-core bench fuzz conformance soak clean
+$(RELEASE)/stamp-release: pyproject.toml
+	@VENV="$(RELEASE)" PYTHON="$(PYTHON)" ./.ci/install release
+
+$(RELEASE_USER)/stamp-user: pyproject.toml
+	@VENV="$(RELEASE_USER)" PYTHON="$(PYTHON)" ./.ci/install user
+
+.PHONY: help demo test steady test-quick test-changed editors workbench vsix check-vscode test-vscode screenshots transcripts strings vscode-tools release check ci lint format types imports test-matrix test-core bench fuzz conformance soak clean
