@@ -139,6 +139,12 @@ RUNNING: Mapping[str, Callable[[int], str]] = {
     "code_lines": lambda thread: calls.code_lines(__file__, 1, 9),
     "result_part": lambda thread: calls.result_part(1, 0),
     "show_arrays": lambda thread: calls.show_arrays(),
+    "resolve_step": lambda thread: calls.resolve_step(1, "ab"),
+    "decide_step": lambda thread: calls.decide_step(1, True),
+    "disarm_step": lambda thread: calls.disarm_step(1),
+    "stop_at_result": lambda thread: calls.stop_at_result("ab"),
+    "forget_result": lambda thread: calls.forget_result("ab"),
+    "is_outermost": lambda thread: calls.is_outermost(thread),
     "pause_thread": lambda thread: f"({calls.pause_thread(thread)}, {calls.resume_thread(thread)})",
 }
 """The expressions that the core sends to a running process."""
@@ -197,6 +203,9 @@ NO_LOOKS = {
     "resume_thread": "each stop below ends with it",
     "resume_step": "it resumes, and reads nothing",
     "resume_unseen": "it resumes, or counts the visible frames",
+    "arm_step": "it keeps the frame until the step is over, as pydevd does for each step",
+    "is_called": "the condition of a breakpoint that compares task ids",
+    "current_task": "it reads the id of a task",
     "safe_pdb": "a line for Ray's pdb, which reads nothing",
     "read_result": "it runs in raydap",
     "read_summary": "it runs in raydap",

@@ -16,12 +16,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from .own_stops import step_into, step_over
 from .remote_results import RemoteResults, is_library, stopped_frame
 from .replaced_functions import install, original
-from .submitting_lines import COMPREHENSIONS, dap_id, send_event, submits
+from .submitting_lines import dap_id, send_event, submits
 from .traced_files import LATE
 
 READY_TIMEOUT_S = 20.0
@@ -32,6 +33,9 @@ ID_TIMEOUT_S = 5.0
 
 CHECK_S = 0.05
 """Seconds between two checks whether the debugger is still there."""
+
+COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+"""The names of functions whose code is part of a line. Before Python 3.12, each comprehension is a function."""
 
 SUBMITTING = {
     "ray.remote_function:RemoteFunction._remote": "task",
@@ -68,6 +72,9 @@ class FollowedCalls:
         self._tasks: dict[int, str] = {}
         """The hex id of the task of a step, "" if there is none, as soon as raydap knows it."""
         self._reached: set[int] = set()
+        self._submitters: set[int] = set()
+        """The idents of threads that submit a followed call. If Ray calls a function of the same name then, such as
+        `__init__`, such a thread would wait for itself."""
         self._changed = threading.Condition()
 
     def arm(self, number: int, thread: int, target: int) -> str:
@@ -107,9 +114,11 @@ class FollowedCalls:
 
         It is the condition of a breakpoint. `task` is "" if the task id was not known when the breakpoint was set.
         """
-        if number in self._reached:
+        if number in self._reached or threading.get_ident() in self._submitters:
             return False
         task = task or self._await(self._tasks, number, ID_TIMEOUT_S) or ""
+        if not task:
+            self._tasks.setdefault(number, "")  # The next call does not wait as long again.
         try:
             is_there = bool(task) and task == current_task()
         except Exception:
@@ -181,16 +190,19 @@ class FollowedCalls:
         return submit
 
     def _submit(self, step: _Step, description: dict[str, Any], call: Callable[[], Any]) -> Any:
-        """Submit a call when raydap is ready to follow it, and report its task."""
+        """Submit a call when raydap is ready to follow it, and report its task. Raise only what the call raises."""
         where = {"threadId": dap_id(step.key), "number": step.number}
         send_event(self.debugger, "raydapCall", {**where, **description})
         if not self._await(self._ready, step.number, READY_TIMEOUT_S):
             return call()
-        task = ""
+        task, ident = "", threading.get_ident()
+        self._submitters.add(ident)
         try:
             result = call()
-            task = task_of(result)
+            with suppress(Exception):  # Another version of Ray returns something else.
+                task = task_of(result)
         finally:
+            self._submitters.discard(ident)
             if task:
                 self.results.watch(task, step.number)
                 step_over(self.debugger, None)

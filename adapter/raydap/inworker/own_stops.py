@@ -2,12 +2,14 @@
 
 import os
 import sys
-import threading
-from collections.abc import Callable
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 
-def stop_at(debugger: Callable[[], Any], frame: Any, reason: int = 0) -> None:
+def stop_at(debugger: "Callable[[], Any]", frame: "Any", reason: int = 0) -> None:
     """Stop the calling thread at the current line of the frame. Raise only what the program's signal handlers raise.
 
     `debugger` returns pydevd's debugger object while raydap debugs this process, else None. `reason` is a command of
@@ -33,7 +35,9 @@ def report_no_stop(reason: str) -> None:
     sys.stderr.flush()
 
 
-def _stop_at(current: Any, debugger: Callable[[], Any], frame: Any, reason: int) -> None:
+def _stop_at(current: "Any", debugger: "Callable[[], Any]", frame: "Any", reason: int) -> None:
+    import threading
+
     from _pydevd_bundle.pydevd_additional_thread_info import set_additional_thread_info
     from _pydevd_bundle.pydevd_comm_constants import CMD_SET_BREAK
 
@@ -57,11 +61,13 @@ def _stop_at(current: Any, debugger: Callable[[], Any], frame: Any, reason: int)
             current.disable_tracing()
 
 
-def step_over(debugger: Any, frame: Any) -> None:
+def step_over(debugger: "Any", frame: "Any") -> None:
     """Make the calling thread stop at the next line of the frame, as at the end of a step.
 
     Without a frame, end the step of the thread, so that it runs until something else stops it.
     """
+    import threading
+
     from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_OVER
 
     _set_step(debugger, -1 if frame is None else CMD_STEP_OVER, frame)
@@ -71,14 +77,16 @@ def step_over(debugger: Any, frame: Any) -> None:
             _request_events()
 
 
-def step_into(debugger: Any) -> None:
+def step_into(debugger: "Any") -> None:
     """Make the calling thread stop at the next line of any function of the program."""
     from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_INTO
 
     _set_step(debugger, CMD_STEP_INTO, None)
 
 
-def _set_step(debugger: Any, command: int, frame: Any) -> None:
+def _set_step(debugger: "Any", command: int, frame: "Any") -> None:
+    import threading
+
     info = debugger.set_additional_thread_info(threading.current_thread())
     info.pydev_original_step_cmd = info.pydev_step_cmd = command
     info.pydev_step_stop = frame

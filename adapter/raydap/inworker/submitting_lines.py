@@ -5,23 +5,20 @@ Step Into has to follow a call into another process (followed_calls.py).
 """
 
 import linecache
+from contextlib import suppress
 from typing import Any
-
-COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
-"""The names of functions whose code is part of a line. Before Python 3.12, each comprehension is a function."""
 
 
 def submits(frame: Any) -> bool:
     """Return whether the frame's current line refers to `.remote`.
 
-    A line without source counts if its function does.
+    A line without source counts if its function does. Comprehensions have code of their own before Python 3.12.
     """
     code = frame.f_code
-    inner = [each for each in code.co_consts if getattr(each, "co_name", "") in COMPREHENSIONS]
-    if not any("remote" in each.co_names for each in (code, *inner)):
-        return False
-    line = linecache.getline(code.co_filename, frame.f_lineno)
-    return not line or ".remote" in line
+    if any("remote" in getattr(each, "co_names", ()) for each in (code, *code.co_consts)):
+        line = linecache.getline(code.co_filename, frame.f_lineno)
+        return not line or ".remote" in line
+    return False
 
 
 def report_submission(debugger: Any, thread: Any, frame: Any) -> None:
@@ -29,10 +26,11 @@ def report_submission(debugger: Any, thread: Any, frame: Any) -> None:
 
     The stop is reported later, because a client may step as soon as it gets the stop.
     """
-    if submits(frame):
-        from _pydevd_bundle.pydevd_constants import get_thread_id
+    with suppress(Exception):  # It would be raised in the program, for example for a frame that a plugin has made up.
+        if submits(frame):
+            from _pydevd_bundle.pydevd_constants import get_thread_id
 
-        send_event(debugger, "raydapSubmits", {"threadId": dap_id(get_thread_id(thread))})
+            send_event(debugger, "raydapSubmits", {"threadId": dap_id(get_thread_id(thread))})
 
 
 def dap_id(key: str) -> Any:

@@ -90,6 +90,21 @@ def test_a_thread_outside_of_tasks_is_no_call() -> None:
     assert not calls.is_call(2, "ab")
 
 
+def test_a_thread_does_not_wait_for_the_call_that_it_submits(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = FollowedCalls(SimpleNamespace(raydap=object(), pydb_disposed=False))
+    monkeypatch.setattr(followed_calls, "ID_TIMEOUT_S", 3600.0)
+    calls._submitters.add(threading.get_ident())
+    assert not calls.is_call(1, "")
+
+
+def test_only_the_first_call_waits_for_an_id_that_does_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = FollowedCalls(SimpleNamespace(raydap=object(), pydb_disposed=False))
+    monkeypatch.setattr(followed_calls, "ID_TIMEOUT_S", 0.0)
+    assert not calls.is_call(1, "")
+    monkeypatch.setattr(followed_calls, "ID_TIMEOUT_S", 3600.0)
+    assert not calls.is_call(1, "")
+
+
 def test_ids_of_what_a_call_returns(monkeypatch: pytest.MonkeyPatch) -> None:
     class ObjectRef:
         def task_id(self) -> Any:
