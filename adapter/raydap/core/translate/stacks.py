@@ -56,4 +56,6 @@ def location(frame: dict[str, object]) -> tuple[str, str, int]:
     """Return the function, the file and the line of a frame, for which a worker can send values of any type."""
     source, line = frame.get("source"), frame.get("line")
     path = (source.get("path") or source.get("name")) if isinstance(source, dict) else None
-    return str(frame.get("name", "")), str(path or ""), line if type(line) is int else 0
+    # debugpy adds this to the frame where it shows an exception.
+    name = str(frame.get("name", "")).removesuffix(" (Current frame)")
+    return name, str(path or ""), line if type(line) is int else 0
