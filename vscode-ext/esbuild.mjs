@@ -39,6 +39,23 @@ function noticeOf(folder) {
   return `${name} ${version} (${license})\n\n${readFileSync(`${folder}/${file}`, 'utf8')}\n`;
 }
 
+/**
+ * Let each module use VS Code's API itself. For `import *` esbuild would copy the API into an object for each module,
+ * which takes half of the time of an activation.
+ */
+const vscodeAsIs = {
+  name: 'vscode as is',
+  setup: (build) => {
+    build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      return {
+        contents: text.replace("import * as vscode from 'vscode';", "const vscode = require('vscode');"),
+        loader: 'ts',
+      };
+    });
+  },
+};
+
 const options = {
   outdir: tests ? `${here}/out` : `${here}/dist`,
   bundle: true,
@@ -64,7 +81,7 @@ if (tests) {
       { in: `${here}/src/extension.ts`, out: 'extension' },
       { in: LANGUAGE_CLIENT, out: 'language-client' },
     ],
-    plugins: [languageClientApart],
+    plugins: [languageClientApart, vscodeAsIs],
     // Keep `require`, which finds the names that a minified bundle exports.
     supported: { 'dynamic-import': false },
     metafile: true,

@@ -69,6 +69,17 @@ async function attach(): Promise<void> {
   await view.cluster(`${MANY} stopped`).waitFor();
 }
 
+step('the Python file has activated the extension', async () => {
+  await workbench.runCommand('Developer: Show Running Extensions');
+  const row = workbench.page.locator('.runtime-extensions-editor .monaco-list-row', { hasText: 'raydap' });
+  const time = row.locator('.activation-time').filter({ hasText: /\d+ms/ });
+  await time.waitFor();
+  console.log(await time.textContent());
+  await workbench.screenshot('40-activation');
+  await workbench.page.keyboard.press('Escape');
+  await row.waitFor({ state: 'hidden' });
+});
+
 step('they are listed', async () => {
   await view.show();
   watch = await WindowWatch.start(workbench.page, workbench.browser);
