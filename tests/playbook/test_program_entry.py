@@ -21,7 +21,7 @@ def driver(play: Play, key: str = "pid-4711", pid: int = 4711) -> FakeWorker:
 
 
 def entries(worker: FakeWorker) -> int:
-    """Return how often the worker was told to stop at its first line."""
+    """Return the number of requests to the worker to stop at its first line."""
     expressions = [each["arguments"]["expression"] for each in worker.heard if each["command"] == "evaluate"]
     return sum("first_line.stop_on_entry" in each for each in expressions)
 

@@ -24,7 +24,7 @@ def own_clusters(proc: Path = raylets.PROC) -> list[str]:
     """Return the addresses of the clusters: the URL of the dashboard, or the GCS as `host:port`."""
     found = {}
     for pid, options in raylets.raylets(proc):
-        # Without /proc, raylets of root cannot be told from those of this user.
+        # Without /proc, the user of a raylet is not known; it is this user or root.
         is_own = not proc.is_dir() or os.getuid() in raylets.user_ids(f"{proc}/{pid}")
         if is_own and "--gcs-address" in options:
             found[options["--gcs-address"]] = dashboard_of(options) or options["--gcs-address"]

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
   readonly activationEvents: readonly string[];
+  readonly capabilities: Readonly<Record<'untrustedWorkspaces' | 'virtualWorkspaces', { readonly supported: boolean }>>;
   readonly contributes: { readonly configuration: { readonly properties: Readonly<Record<string, unknown>> } };
 };
 
@@ -27,4 +28,9 @@ test('only types are imported from the language client at activation, because lo
     imports.filter((line) => !line.startsWith('import type ')),
     [],
   );
+});
+
+test('VS Code switches the extension off where it may run no program, or where files are not on a disk', () => {
+  const { untrustedWorkspaces, virtualWorkspaces } = manifest.capabilities;
+  assert.deepEqual([untrustedWorkspaces.supported, virtualWorkspaces.supported], [false, false]);
 });
