@@ -96,9 +96,18 @@ check: ci test-matrix fuzz soak  ## everything a change has to pass
 
 ci: lint imports types check-vscode test  ## the same without test-matrix, cheapest first: what .ci/run runs
 
-lint: $(STAMP)  ## style
+# check-jsonschema contains these schemas.
+lint: SCHEMA = $(BIN)/check-jsonschema --quiet --builtin-schema
+lint: $(STAMP)  ## style, and the files of GitHub
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/zizmor --offline --quiet --persona=pedantic .github
+	$(SCHEMA) vendor.github-workflows .github/workflows/*.yml
+	$(SCHEMA) custom.github-workflows-require-timeout .github/workflows/*.yml
+	$(SCHEMA) vendor.dependabot .github/dependabot.yml
+	$(SCHEMA) vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(SCHEMA) vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/feature.yml
+	$(SCHEMA) vendor.citation-file-format CITATION.cff
 
 format: $(STAMP)  ## repair the style
 	$(BIN)/ruff check --fix .

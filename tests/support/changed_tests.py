@@ -42,6 +42,7 @@ TABLE: dict[str, tuple[str, ...]] = {
     "adapter/raydap/inworker/": ("tests/unit/inworker", "tests/inworker", "tests/cpython_tests", "tests/ray"),
     "adapter/raydap/wire/": ("tests/e2e",),
     "adapter/raydap/protocol/": ("tests/unit/protocol", "tests/e2e"),
+    ".github/": ("tests/unit/support/test_workflows.py",),
     "docs/examples/": ("tests/unit/examples", "tests/ray/test_demo.py"),
     "docs/": ("tests/unit/docs",),
     "tests/editors/": ("tests/editors",),

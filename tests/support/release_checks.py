@@ -40,12 +40,12 @@ PLACES: Mapping[str, Callable[[str], str | None]] = {
     "vscode-ext/package-lock.json": _in_manifest,
     "CHANGELOG.md": _HEADING,
     "vscode-ext/CHANGELOG.md": _HEADING,
+    "CITATION.cff": _matched(r"^version: (.+)$"),
     "docs/usage/vscode.md": _matched(r"raydap-(.+)\.vsix"),
 }
 """Each file with the version, and how to find it there."""
 
 OPTIONAL: Mapping[str, Callable[[str], str | None]] = {
-    "CITATION.cff": _matched(r"^version: (.+)$"),
     "server.json": _in_manifest,
 }
 """Files with the version that the repository may lack."""

@@ -12,8 +12,8 @@ ROOT = Path(__file__).parents[3]
 PACKAGE = ROOT / "adapter" / "raydap"
 FILES = [path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
 TOP_LEVEL = {
-    ".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "adapter", "docs",
-    "pyproject.toml", "server.json", "tests", "vscode-ext",
+    ".ci", ".github", ".gitignore", "CHANGELOG.md", "CITATION.cff", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "LICENSE",
+    "Makefile", "README.md", "SECURITY.md", "adapter", "docs", "pyproject.toml", "server.json", "tests", "vscode-ext",
 }  # fmt: skip
 DESIGN = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "design").glob("*.md"))
 

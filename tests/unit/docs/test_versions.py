@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[3]
 PLACES = {
     "pyproject.toml": r'"ray\[[a-z,]+\]>=([\d.]+)"',
     "docs/versions.md": r"Ray from ([\d.]+) on",
+    ".github/workflows/tests.yml": r"ray: ==([\d.]+)\.\d+",
     "vscode-ext/walkthrough/python.md": r"Ray +\| ([\d.]+) or newer",
 }
 
