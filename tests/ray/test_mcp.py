@@ -152,7 +152,9 @@ def test_a_job_that_hangs_and_breakpoints_that_are_not_hit(
     text = client.call("breakpoint", at=f"train.py:{comment}")
     assert f"Line {comment} of train.py has no code: debuggers stop at line {comment - 2} instead." in text
     text = client.call("breakpoint", at="copy/train.py:7")
-    assert "No worker has set this breakpoint yet" in text or "copy" in text
+    assert "The processes have imported another train.py: train.py." in text
+    (tmp_path / "other.py").write_text(HANGS)
+    assert "No process has imported other.py yet" in client.call("breakpoint", at="other.py:7")
     text = client.call("breakpoint", at=f"train.py:{WAITS}", condition="rank == 1")
     assert f"train.py:{WAITS} if rank == 1: set in " in text
     assert f"1 Trainer 1: train.py:{WAITS} in all_ready, breakpoint" in client.call("wait")

@@ -1,5 +1,6 @@
 """The tool `breakpoint`, which sets, lists and removes breakpoints, log messages and barriers in all workers."""
 
+import ast
 import asyncio
 import os
 import re
@@ -10,6 +11,7 @@ from typing import Any
 
 from raydap import safe_files
 from raydap.bounded_wait import wait_for
+from raydap.client.dap_connection import SessionError
 from raydap.core.model.breakpoints import WAITING
 from raydap.doctor import breakpoint_checks, diagnosis, gathering
 from raydap.doctor.facts import SourceBreakpoint
@@ -18,11 +20,19 @@ from raydap.mcp_server.stopped_workers import Found, shown_path
 from raydap.mcp_server.tool_arguments import BreakpointCall
 from raydap.mcp_server.tool_session import ToolError, ToolSession, resolved
 from raydap.presentation.numbers import counted
+from raydap.presentation.short_text import file_name
 from raydap.protocol.raydap_messages import SetBreakpoint
+from raydap.protocol.value_messages import EvaluateThreadsArguments, Evaluations
 from raydap.terminal.debugger.debugger import Debugger
 
 ANSWER_S = 1.0
 """Seconds to wait until a worker reports whether it has the code; raydap answers the request before workers do."""
+
+IMPORTED_S = 2.0
+"""Seconds in which a process reports which files it has imported."""
+
+_JOB_FOLDERS = "/runtime_resources/"
+"""A part of the paths of the copies that Ray makes of a job's `working_dir` and `py_modules`."""
 
 DOCTOR_S = 10.0
 """Seconds to find out why a breakpoint is set in no worker."""
@@ -109,7 +119,42 @@ async def run(session: ToolSession, given: BreakpointCall) -> Found:
     identifier = await send(debugger, place)
     session.own_breakpoints.add(identifier)
     (found,) = [each for _, each in await debugger.breakpoints.all() if each.id == identifier]
-    return Found([line(debugger, found), *await _obstacles(debugger, found)])
+    return Found([line(debugger, found), *await _obstacles(debugger, found), *await _other_files(debugger, found)])
+
+
+async def _other_files(debugger: Debugger, each: SetBreakpoint) -> list[str]:
+    """Return whether all processes run another file of the same name, or have not imported the file; else [].
+
+    debugpy sets a breakpoint in any file that exists, also in one that the process never imports.
+    """
+    if not each.verified or not each.path:
+        return []
+    name = file_name(each.path)
+    files = "{m.__file__ for m in list(__import__('sys').modules.values()) if getattr(m, '__file__', None)}"
+    wanted = EvaluateThreadsArguments(
+        expression=f"[each for each in {files} if each.rpartition('/')[2] == {name!r}]",
+        timeout=IMPORTED_S,
+        running=True,
+    )
+    try:
+        found = await debugger.live.ask("raydap/evaluate", wanted, Evaluations)
+        lists = [ast.literal_eval(group.value) for group in found.groups if isinstance(group.value, str)]
+        paths = sorted({path for listed in lists for path in listed})
+    except (SessionError, ValueError, SyntaxError, TypeError):
+        return []
+    # Ray gives each job a copy of its folder, where raydap sets the breakpoint, too.
+    if not lists or any(_JOB_FOLDERS in path or _is_same_file(path, each.path) for path in paths):
+        return []
+    if paths:
+        return [f"The processes have imported another {name}: {', '.join(map(shown_path, paths[:3]))}."]
+    return [f"No process has imported {name} yet; the breakpoint stops those that will."]
+
+
+def _is_same_file(one: str, other: str) -> bool:
+    try:
+        return one == other or os.path.samefile(one, other)
+    except (OSError, ValueError):
+        return False
 
 
 async def _obstacles(debugger: Debugger, each: SetBreakpoint) -> list[str]:

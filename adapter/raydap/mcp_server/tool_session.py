@@ -16,7 +16,7 @@ from raydap.protocol.raydap_messages import ContinueThreadsArguments, ResumedThr
 from raydap.tasks import Tasks
 from raydap.terminal import screen
 from raydap.terminal.debugger.debugger import Debugger
-from raydap.terminal.live_session import LiveSession, is_idle
+from raydap.terminal.live_session import LiveSession
 
 KEPT_OUTPUT = 200
 """The most lines of output that are kept for the next answer; older ones are only counted."""
@@ -194,10 +194,7 @@ class ToolSession:
             return f"{self.program} has ended{code}"
         if live.ended.is_set():
             return f"the session has ended{f': {live.lost}' if live.lost else ''}"
-        entries = [entry for entry in live.workers.values() if not is_idle(entry)]
-        counts = {name: sum(entry.state in states for entry in entries) for name, states in _STATES.items()}
-        parts = [f"{count} {name}" for name, count in counts.items() if count or name == "stopped"]
-        return ", ".join(parts) + (f"; {live.outage}" if live.outage else "")
+        return live.counts
 
     # The end.
 
@@ -242,16 +239,6 @@ class ToolSession:
         await self.remove_breakpoints(self.own_breakpoints)
         if own:
             await debugger.live.ask("raydap/continue", ContinueThreadsArguments(threads=own), ResumedThreads)
-
-
-_STATES = {
-    "stopped": ("stopped",),
-    "held at a barrier": ("held",),
-    "waiting at breakpoint()": ("paused",),
-    "attaching": ("attaching",),
-    "running": ("running", "alive"),
-}
-"""The states of workers by their names in answers."""
 
 
 def resolved(path: str, folder: str = "") -> str:

@@ -21,7 +21,7 @@ from raydap.protocol.value_messages import (
     Evaluations,
 )
 from raydap.terminal import screen
-from raydap.terminal.live_session import LiveSession, looking
+from raydap.terminal.live_session import LiveSession, answering
 
 MAX_MEMBERS = 1000
 """The maximum number of thread ids, and of workers' keys, in each node of a tree."""
@@ -36,8 +36,7 @@ async def stacks(
 
     Raises what `looking` raises, SessionError, and ProblemError if the picture cannot be written.
     """
-    async with looking(target) as live:
-        await live.wait_listed()
+    async with answering(target, "raydap hang") as live:
         wanted = StacksArguments(select=select, running=True, outside=True, locals=has_locals, max_members=MAX_MEMBERS)
         found = await live.ask("raydap/stacks", wanted, MergedStacks)
         if svg is not None:
@@ -58,8 +57,7 @@ async def evaluate(target: SessionTarget, expression: str, select: str | None, t
 
     `timeout_s` limits the evaluation in each thread. Raises what `looking` raises, and SessionError.
     """
-    async with looking(target) as live:
-        await live.wait_listed()
+    async with answering(target, "raydap compare EXPRESSION") as live:
         wanted = EvaluateThreadsArguments(expression=expression, select=select, running=True, timeout=timeout_s)
         found = await live.ask("raydap/evaluate", wanted, Evaluations)
         return _show(live, select, found, found.groups, folded_tables.of_evaluations(found), as_json)
@@ -70,8 +68,7 @@ async def compare(target: SessionTarget, expression: str, select: str | None, ti
 
     Raises what `looking` raises, and SessionError.
     """
-    async with looking(target) as live:
-        await live.wait_listed()
+    async with answering(target, "raydap stacks --locals") as live:
         wanted = CompareArguments(expression=expression, select=select, running=True, timeout=timeout_s)
         found = await live.ask("raydap/compare", wanted, Comparison)
         return _show(live, select, found, found.groups, folded_tables.of_comparison(found), as_json)

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -26,6 +27,15 @@ LIST_TIMEOUT_S = 10.0
 
 ENDED = ("gone", "detached")
 """The states in the last message about a worker, which is then removed from the list."""
+
+_COUNTED = {
+    "stopped": ("stopped",),
+    "held at a barrier": ("held",),
+    "waiting at breakpoint()": ("paused",),
+    "attaching": ("attaching",),
+    "running": ("running", "alive"),
+}
+"""The states of workers by their names in `LiveSession.counts`."""
 
 T = TypeVar("T", bound=Message)
 
@@ -116,6 +126,14 @@ class LiveSession:
         return f"No worker is in the set {shortened(one_line(select), 80)}. There are: {names or 'only idle workers'}."
 
     @property
+    def counts(self) -> str:
+        """How many workers that are not idle are in which state, such as `4 stopped, 61 running`."""
+        states = [entry.state for entry in self.busy]
+        found = {name: sum(state in kinds for state in states) for name, kinds in _COUNTED.items()}
+        parts = [f"{count} {name}" for name, count in found.items() if count or name == "stopped"]
+        return ", ".join(parts) + (f"; {self.outage}" if self.outage else "")
+
+    @property
     def debugged(self) -> list[WorkerEntry]:
         """The workers that are attached or about to be.
 
@@ -182,6 +200,23 @@ def _chosen_by(environ: Mapping[str, str]) -> str:
     """Return what has chosen the cluster that the command does not name: an environment variable, or a search."""
     source, address = dashboard_address.chosen(None, environ)
     return "found on this machine" if address in (None, "auto") else source.rpartition(" ")[2]
+
+
+@asynccontextmanager
+async def answering(target: SessionTarget, following: str) -> AsyncIterator[LiveSession]:
+    """Take part in a session as `looking` does, for a command that prints one answer, and wait for the list of workers.
+
+    If a program reads the answer, such as a coding agent's shell, standard error gets the state of the session before
+    it, and the next command, `following`, after it. Raises what `looking` raises, and SessionError.
+    """
+    is_read = not sys.stdout.isatty()
+    async with looking(target) as live:
+        await live.wait_listed()
+        if is_read:
+            safe_output.line(live.counts, error=True)
+        yield live
+    if is_read:
+        safe_output.line(f"Next: {following}", error=True)
 
 
 @asynccontextmanager

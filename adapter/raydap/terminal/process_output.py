@@ -15,7 +15,7 @@ from raydap.exit_codes import ExitCode
 from raydap.presentation.safe_text import one_line
 from raydap.terminal import screen
 from raydap.terminal.legacy_listing import LegacyListing
-from raydap.terminal.live_session import LiveSession, looking
+from raydap.terminal.live_session import LiveSession, answering, looking
 from raydap.terminal.process_list import ProcessRow, Seen, as_table, folded, look, singly
 
 REFRESH_S = 2.0
@@ -51,7 +51,7 @@ async def show(target: SessionTarget, select: str | None, choices: Choices) -> i
     """
     legacy = LegacyListing()
     try:
-        async with looking(target) as live:
+        async with looking(target) if choices.watch else answering(target, "raydap stacks") as live:
             legacy.follow(live)
             return await _show(live, legacy, select, choices)
     finally:
@@ -60,7 +60,7 @@ async def show(target: SessionTarget, select: str | None, choices: Choices) -> i
 
 async def _show(live: LiveSession, legacy: LegacyListing, select: str | None, choices: Choices) -> int:
     console, errors = screen.console(), screen.console(stderr=True)
-    if not await live.wait_listed():
+    if not (live.listed.is_set() or (choices.watch and await live.wait_listed())):
         errors.print("Ray has not listed the workers in time; the list may be incomplete.")
     if choices.watch:
         await _watch(live, legacy, select, choices)

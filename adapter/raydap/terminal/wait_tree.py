@@ -7,7 +7,7 @@ from raydap.exit_codes import ExitCode
 from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers
 from raydap.protocol.wait_messages import WaitGraph, WaitsArguments
 from raydap.terminal import screen
-from raydap.terminal.live_session import looking
+from raydap.terminal.live_session import answering
 
 _COLOURS = {
     r"(?m)^(Deadlock|Probably a deadlock).*": "bold red",
@@ -23,8 +23,7 @@ async def show(target: SessionTarget, select: str | None, as_json: bool) -> int:
 
     Raises what `looking` raises, and SessionError.
     """
-    async with looking(target) as live:
-        await live.wait_listed()
+    async with answering(target, "raydap stacks --locals") as live:
         found = await live.ask("raydap/waits", WaitsArguments(select=select), WaitGraph)
         if select is not None and not found.nodes:
             wanted = SelectArguments(select=select, running=True)

@@ -38,10 +38,10 @@ def session(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ScriptedLive]:
         live = ScriptedLive(*entries, **answers)
 
         @asynccontextmanager
-        async def looking(target: SessionTarget) -> AsyncIterator[ScriptedLive]:
+        async def answering(target: SessionTarget, following: str) -> AsyncIterator[ScriptedLive]:
             yield live
 
-        monkeypatch.setattr(folded_answers, "looking", looking)
+        monkeypatch.setattr(folded_answers, "answering", answering)
         return live
 
     return begin

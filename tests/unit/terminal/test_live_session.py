@@ -1,6 +1,7 @@
 """The current workers of a session, updated by its events."""
 
 import asyncio
+import sys
 import time
 from typing import Any
 
@@ -12,7 +13,7 @@ from raydap.client.dap_connection import ConnectionEnded, SessionError
 from raydap.client.joining import JoinedSession, Kind, SessionTarget
 from raydap.protocol.raydap_messages import WorkerEntry, WorkerList
 from raydap.terminal import live_session
-from raydap.terminal.live_session import LiveSession, looking
+from raydap.terminal.live_session import LiveSession, answering, looking
 from support.scripted_session import ScriptedConnection, ScriptedLive
 from unit.terminal.made_up_pdbs import entry
 
@@ -163,3 +164,25 @@ def test_workers_that_run_something() -> None:
     assert live.debugged == []
     live._take_event("raydap/workersChanged", told(entry("a", "running"), entry("b", "paused")))
     assert [each.key for each in live.debugged] == ["a", "b"]
+
+
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_an_answer_that_a_program_reads_has_the_state_before_it_and_a_next_command_after_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], is_terminal: bool
+) -> None:
+    session = FakeSession("own", is_active=False)
+    listed = told(entry("a", "stopped"), entry("b", "running"), entry("c", "held"))
+    session.connection = ScriptedConnection({"raydap/workers": {**listed, "complete": True}})
+
+    async def find(target: SessionTarget, on_event: Any, on_gone: Any, kept: bool) -> FakeSession:
+        return session
+
+    async def run() -> None:
+        async with answering(SessionTarget(dashboard="http://h:8265"), "raydap stacks"):
+            sys.stderr.write("the answer\n")
+
+    monkeypatch.setattr(joining, "find", find)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: is_terminal)
+    asyncio.run(run())
+    whole = ["1 stopped, 1 held at a barrier, 1 running", "the answer", "Next: raydap stacks"]
+    assert capsys.readouterr().err.splitlines() == (whole[1:2] if is_terminal else whole)

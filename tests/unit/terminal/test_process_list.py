@@ -289,7 +289,7 @@ def printed(
     live: ScriptedLive, monkeypatch: pytest.MonkeyPatch, *, select: str | None = None, each: bool = False
 ) -> int:
     @asynccontextmanager
-    async def looking(_: object) -> AsyncIterator[ScriptedLive]:
+    async def answering(_: object, following: str) -> AsyncIterator[ScriptedLive]:
         yield live
 
     class Listing(FakeListing):
@@ -297,7 +297,7 @@ def printed(
             pass
 
     monkeypatch.setenv("COLUMNS", "160")
-    monkeypatch.setattr(process_output, "looking", looking)
+    monkeypatch.setattr(process_output, "answering", answering)
     monkeypatch.setattr(process_output, "LegacyListing", Listing)
     return asyncio.run(process_output.show(SessionTarget(), select, process_output.Choices(each=each)))
 

@@ -28,10 +28,10 @@ def test_a_set_without_workers_is_an_error(
     live = ScriptedLive(trainer, raydap__waits=NOTHING, raydap__select=chosen)
 
     @asynccontextmanager
-    async def looking(_: object) -> AsyncIterator[ScriptedLive]:
+    async def answering(_: object, following: str) -> AsyncIterator[ScriptedLive]:
         yield live
 
-    monkeypatch.setattr(wait_tree, "looking", looking)
+    monkeypatch.setattr(wait_tree, "answering", answering)
     assert asyncio.run(wait_tree.show(SessionTarget(), "actor:Trainr", False)) == (3 if is_wrong else 0)
     shown = capsys.readouterr()
     if is_wrong:
