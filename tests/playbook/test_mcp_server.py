@@ -1,4 +1,4 @@
-"""The MCP server with its official client in memory: progress, and the end of a session that nobody uses."""
+"""The MCP server with its official client in memory: progress, and the end of an unused session."""
 
 import asyncio
 

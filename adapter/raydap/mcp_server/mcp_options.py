@@ -1,11 +1,11 @@
-"""What the user allows the server to do and to show."""
+"""The permissions of the server."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class McpOptions:
-    """What the user allows."""
+    """The permissions of the server, as the user gives them on the command line."""
 
     show_secrets: bool = False
     """Whether answers contain passwords, tokens and keys."""

@@ -1,4 +1,4 @@
-"""The tools `start`, `go`, `wait` and `end`, which let workers run or stop."""
+"""The tools `start`, `go`, `wait` and `end`, which resume, step and pause workers."""
 
 import asyncio
 import os
@@ -112,7 +112,7 @@ async def wait(session: ToolSession, given: WaitCall) -> Found:
 
 
 async def go(session: ToolSession, given: GoCall) -> Found:
-    """Let stopped workers run on or step, or stop running ones, and wait for the next stop."""
+    """Resume or step stopped workers, or pause running ones, and wait for the next stop."""
     debugger, select = await session.joined(), as_set(given.set)
     _check_running(session)
     if given.action == "pause":
@@ -215,14 +215,14 @@ async def _pause(session: ToolSession, select: str | None, seconds: float) -> Fo
 
 
 async def end(session: ToolSession, given: EndCall) -> Found:
-    """Remove the model's breakpoints, let its workers go on, and leave the session."""
+    """Remove the model's breakpoints, resume its workers, and end its part of the session."""
     debugger = session.debugger
     if debugger is None:
         return Found(["There is no session to end."])
     program = session.program if not debugger.has_ended else ""
     if program and given.how == "detach":
         raise ToolError(
-            f'{program} was launched by start(), so it ends with the session: end(how="terminate"), or go on with '
+            f'{program} was launched by start(), so it ends with the session: end(how="terminate"), or continue with '
             'go(action="continue") and wait(until="end").'
         )
     count = len(session.own_breakpoints)
@@ -230,7 +230,7 @@ async def end(session: ToolSession, given: EndCall) -> Found:
     lines = [f"{counted(count, 'breakpoint')} removed"] if count else []
     if program:
         return Found([*lines, f"{program} is terminated."])
-    return Found([*lines, "The session is over." + " Its workers go on." * (not debugger.has_ended)])
+    return Found([*lines, "The session is over." + " Its workers continue." * (not debugger.has_ended)])
 
 
 def _focused(debugger: Debugger) -> int:
@@ -250,4 +250,4 @@ def _check_running(session: ToolSession) -> None:
 def _still_running(session: ToolSession, stopped: Sequence[WorkerPlace], seconds: float) -> list[str]:
     if stopped or session.debugger is None or session.debugger.has_ended:
         return []
-    return [f"No worker has stopped within {seconds:g} s; the program goes on."]
+    return [f"No worker has stopped within {seconds:g} s; the program is running."]

@@ -18,7 +18,7 @@ GATHER_S = 0.3
 
 
 class Found(NamedTuple):
-    """What a tool has found."""
+    """The result of a tool."""
 
     lines: Sequence[str]
     """The lines of the answer."""

@@ -224,7 +224,7 @@ class ToolSession:
             return
         if hasattr(debugger.live, "session"):
             if not debugger.live.ended.is_set() and debugger.live.session.kind != "own":
-                # In a session of this process all workers go on by themselves when it ends.
+                # In a session of this process all workers continue when it ends.
                 with suppress(SessionError, asyncio.TimeoutError):
                     await wait_for(self._undo(debugger), UNDO_TIMEOUT_S)
             await debugger.live.session.leave()

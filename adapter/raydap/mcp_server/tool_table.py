@@ -15,10 +15,10 @@ raydap debugs all processes of a Ray program as one session: the driver, tasks a
 as `Trainer 3` (class and rank) or `prepare 4711` (task and process id).
 
 The first line of each answer is the state of the session, the last one a call that fits it. Workers that are alike \
-share a line: `Trainer{0-5,7}`. Such names are sets, which most tools take; a set can also be \
-`actor:Trainer rank:0-3`, `state:stopped`, `line:train.py:42`, `not ...`. A stop is state: it stays until you let the \
-worker go on, and `wait` reports it again. Nothing stops a worker but breakpoints, uncaught exceptions and \
-go(action="pause").
+share a line: `Trainer{0-5,7}`. Such a name is a set, and most tools take sets; a set can also be \
+`actor:Trainer rank:0-3`, `state:stopped`, `line:train.py:42`, `not ...`. A stop is state: it stays until you \
+resume the worker, and `wait` reports it again. Only breakpoints, uncaught exceptions and go(action="pause") stop a \
+worker.
 
 - A program hangs: hang(), then stacks().
 - A value is wrong in some worker: values(expressions=["loss"]); it works in running workers, too.
@@ -26,8 +26,8 @@ go(action="pause").
 - When does it go wrong: breakpoint(at="train.py:42", condition="loss != loss"), go(action="continue"), wait().
 - A breakpoint is not hit: its answer says in how many workers it is set, and why not in others.
 
-Call end() when you are done: it removes your breakpoints, and all workers go on. A program that you have not started \
-is never ended.
+Call end() when you are done: it removes your breakpoints, and all workers continue. A program that you have not \
+started is never ended.
 """
 """MCP's `instructions`. Clients cut them after 2,000 characters."""
 
@@ -79,7 +79,7 @@ TOOLS = (
     Tool(
         "go",
         tool_arguments.GoCall,
-        "To let stopped workers run on (continue), step (next, step, out), or stop running ones (pause); then waits "
+        "To resume stopped workers (continue), step them (next, step, out), or stop running ones (pause); then waits "
         "for the next stop. step follows a call to Ray into the worker that runs it, out leads back. Without a set: "
         "continue moves all stopped workers, a step the one that you looked at.",
         is_read_only=False,
@@ -120,8 +120,8 @@ TOOLS = (
     Tool(
         "end",
         tool_arguments.EndCall,
-        "When you are done: removes your breakpoints and barriers, lets workers go on, and leaves the session. A "
-        "program that start() launched ends only with how=terminate.",
+        "When you are done: removes your breakpoints and barriers, resumes workers, and ends your part of the session. "
+        "A program that start() launched ends only with how=terminate.",
         is_read_only=False,
         is_destructive=True,
     ),

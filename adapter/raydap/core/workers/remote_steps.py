@@ -41,7 +41,7 @@ _WAITS = {
     StepStage.WAITING: "Step Into waits until a worker begins {}",
     StepStage.RETURNING: "Step Out waits until the caller takes the result of {}",
 }
-"""What the user is waiting for in a stage that takes long, by stage."""
+"""The text about a long wait, by stage."""
 
 
 def begin(state: State, thread: WorkerThread, target: object) -> Flow[bool]:
