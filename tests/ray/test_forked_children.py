@@ -156,7 +156,7 @@ def test_children_that_no_debugger_can_attach_to_are_named(cluster: Cluster, tmp
     where = rf"at breakpoint\(\) .*in load \(program0\.py:{line_of(WITHOUT_RAYDAP, 'breakpoint()')}\)"
     worker = r"\S+"
     log = tmp_path / "raydap.log"
-    until_named(cluster, log, "ps", rf"paused +1 +child of {worker} (\d+) .* {where}")
+    until_named(cluster, log, "ps --each", rf"paused +child of {worker} (\d+) .* {where}")
     text = until_named(cluster, log, "hang", rf"child (\d+) of {worker} \d+ \(on .* {where}")
     assert text.count("launch the program with `raydap debug PROGRAM.py`") == 1
     text = until_named(cluster, log, "doctor", rf"error: Process \d+, a forked child of [^()]+ \(pid (\d+) .* {where}")
@@ -170,7 +170,7 @@ def until_named(cluster: Cluster, log: Path, command: str, pattern: str) -> str:
     """
     deadline = time.monotonic() + 90
     while True:
-        _, text = forked_command([command, "--dashboard", cluster.dashboard], log, {"COLUMNS": "200"})
+        _, text = forked_command([*command.split(), "--dashboard", cluster.dashboard], log, {"COLUMNS": "200"})
         if len(set(re.findall(pattern, text))) == 3:
             return text
         assert time.monotonic() < deadline, text

@@ -44,6 +44,7 @@ import os, sys, threading
 import ray
 
 def all_ready(event, rank):
+    open(f"{event}{rank}", "w").close()
     while not os.path.exists(event):  # waits
         threading.Event().wait(0.05)
     return rank
@@ -60,6 +61,8 @@ class Trainer:
 ray.init()
 trainers = [Trainer.remote() for _ in range(4)]
 refs = [trainer.step.remote(sys.argv[1], rank) for rank, trainer in enumerate(trainers)]
+while not all(os.path.exists(f"{sys.argv[1]}{rank}") for rank in range(4)):
+    threading.Event().wait(0.02)
 print(f"begun in {os.getpid()}", flush=True)
 print(f"result: {ray.get(refs)}")
 """

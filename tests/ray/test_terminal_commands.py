@@ -257,7 +257,8 @@ def test_a_prepared_job(prepared: Child, ask: Callable[..., str], program: Path)
     text = ask("compare", "[rank] * 3", "actor:Trainer not state:paused")
     assert "[0, 0, 0]" in text
     assert "[1, 1, 1]" in text
-    assert ask("eval", "nothing", "actor:Trainer not state:paused", code=1) == ""
+    errors = ask("eval", "nothing", "actor:Trainer not state:paused", code=1)
+    assert errors.splitlines()[1:] == ["Next: raydap compare EXPRESSION"]
     program.with_name("end").touch()
     assert f"train.py:{BREAKPOINT}" in ask("ps", "state:paused")
 
