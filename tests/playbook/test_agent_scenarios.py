@@ -143,3 +143,38 @@ def test_the_end_removes_only_what_the_agent_has_set_and_resumes_only_its_stops(
         left = {each.source["path"] for each in session.play.bridge.state.run.breakpoints.all() if each.source}
         assert left == {"/app/eval.py"}
         assert {thread.worker.key for thread in session.play.bridge.state.stopped.values()} == {"w3"}
+
+
+def test_a_barrier_holds_trainers_and_its_removal_releases_them() -> None:
+    async def policy(tools: ToolCalls) -> None:
+        call = caller(tools)
+        text = await call("breakpoint", {"at": "/app/train.py:14", "barrier": "3"})
+        assert "breakpoint /app/train.py:14 barrier all 3: set in 8 workers" in text
+        stop_at_breakpoint(session, 5)
+        assert (await call("status", {})).startswith("0 stopped, 1 held at a barrier, 7 running")
+        for rank in (6, 7):
+            stop_at_breakpoint(session, rank)
+        assert "3 Trainer{5-7}: /app/train.py:14 in step" in await call("wait", {})
+        await call("breakpoint", {"remove": True})
+        assert "3 resumed" in await call("go", {"action": "continue", "wait": 0})
+
+    with simulated(8) as session:
+        session.ask(policy)
+
+
+def test_steps_of_a_set_and_until_lines_differ() -> None:
+    async def policy(tools: ToolCalls) -> None:
+        call = caller(tools)
+        for trainer in session.trainers[:4]:
+            trainer.stop()
+        await call("wait", {"until": "all", "set": "Trainer 0-3"})
+        stepping = asyncio.ensure_future(call("go", {"action": "next", "set": "Trainer 0-3", "wait": 5}))
+        await session.tick(until=lambda: not session.play.bridge.state.stopped)
+        for trainer in session.trainers[:4]:
+            trainer.line = 8
+            trainer.stop(reason="step")
+        assert "4 Trainer{0-3}: train.py:8 in step, step" in (await stepping).replace("/app/", "")
+        await call("go", {"action": "continue", "wait": 0})
+
+    with simulated(8) as session:
+        session.ask(policy)
