@@ -112,10 +112,15 @@ class Hang:
         child.wait_for("waits")
 
     def ask(self, *arguments: str) -> tuple[int, str]:
-        """Return the exit code and the output, without what differs from run to run."""
+        """Return the exit code and the output, without what differs from run to run.
+
+        Standard error has a line about the state before it, and a next command after it.
+        """
         command = ["hang", "--dashboard", self.cluster.dashboard, *arguments]
         code, text = forked_command(command, self.folder / "hang.log")
-        return code, re.sub(r" \(pid \d+ on [\d.]+\)", "", text)
+        found = re.fullmatch(r"\d+ stopped.*\n((?s:.*))Next: raydap stacks --locals\n", text)
+        assert found is not None, text
+        return code, re.sub(r" \(pid \d+ on [\d.]+\)", "", found[1])
 
     def until(self, wanted: Callable[[int, str], Any], *arguments: str) -> tuple[int, str]:
         """Run the command until its result is as expected: workers need time, and Ray's list of tasks lags."""

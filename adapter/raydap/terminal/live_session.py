@@ -207,7 +207,8 @@ async def answering(target: SessionTarget, following: str) -> AsyncIterator[Live
     """Take part in a session as `looking` does, for a command that prints one answer, and wait for the list of workers.
 
     If a program reads the answer, such as a coding agent's shell, standard error gets the state of the session before
-    it, and the next command, `following`, after it. Raises what `looking` raises, and SessionError.
+    it, and the next command, `following`, after it. Raises what `looking` raises, SessionError, and OSError if the
+    answer cannot be written.
     """
     is_read = not sys.stdout.isatty()
     async with looking(target) as live:
@@ -216,6 +217,8 @@ async def answering(target: SessionTarget, following: str) -> AsyncIterator[Live
             safe_output.line(live.counts, error=True)
         yield live
     if is_read:
+        # Else the answer comes after this line where both streams go to one pipe.
+        sys.stdout.flush()
         safe_output.line(f"Next: {following}", error=True)
 
 

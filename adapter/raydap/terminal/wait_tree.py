@@ -30,10 +30,10 @@ async def show(target: SessionTarget, select: str | None, as_json: bool) -> int:
             if not (await live.ask("raydap/select", wanted, SelectedWorkers)).workers:
                 screen.console(stderr=True).print(live.no_worker_in(select))
                 return ExitCode.NO_WORKER
-    if as_json:
-        screen.print_json(found)
-    else:
-        screen.console().print(coloured(found), soft_wrap=True)
+        if as_json:
+            screen.print_json(found)
+        else:
+            screen.console().print(coloured(found), soft_wrap=True)
     return ExitCode.DEADLOCK if found.deadlocks else ExitCode.DONE
 
 
