@@ -127,7 +127,9 @@ def test_calls_at_once_cancelled_and_before_the_start(agent: Callable[..., McpCl
     assert all("cannot be reached" in text for text in texts[:3])
     assert "did you mean stacks?" in texts[3]
     assert "There is no file trian.py" in client.refused("start", program="trian.py")
-    client.call("start", program="train.py", wait=0)
+    text = client.call("start", program="train.py", wait=0)
+    while "pid " not in text:
+        text = client.call("wait", seconds=1)
     waiting = client.begin("wait", seconds=45)
     paused = client.begin("go", action="pause", wait=20)
     assert "in wait, pause" in client.answer(paused)[0]
