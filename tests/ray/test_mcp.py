@@ -160,7 +160,9 @@ def test_a_job_that_hangs_and_breakpoints_that_are_not_hit(
     assert "No process has imported other.py yet" in client.call("breakpoint", at="other.py:7")
     text = client.call("breakpoint", at=f"train.py:{WAITS}", condition="rank == 1")
     assert f"train.py:{WAITS} if rank == 1: set in " in text
-    assert f"1 Trainer 1: train.py:{WAITS} in all_ready, breakpoint" in client.call("wait")
+    text = client.call("wait")
+    assert f": train.py:{WAITS} in all_ready, breakpoint" in text
+    assert "\nrank = 1\n" in client.call("look")
     (tmp_path / "end").touch()
     assert "breakpoints removed" in client.call("end")
     assert job.wait() == 0
