@@ -133,6 +133,13 @@ def test_the_end_removes_only_what_the_agent_has_set_and_resumes_only_its_stops(
         await call("wait", {"set": "Trainer 6"})
         text = (await tools.call("breakpoint", {"at": "/app/eval.py:7", "remove": True})).text
         assert "/app/eval.py:7 was not set by you, and stays." in text
+        # Its own breakpoint there would replace the user's, and its end would remove that.
+        for condition in ("", "loss > 1"):
+            answer = await tools.call("breakpoint", {"at": "/app/eval.py:7", "condition": condition})
+            assert answer.is_error
+            assert "has a breakpoint that was not set by you" in answer.text
+        assert "if loss > 2" in await call("breakpoint", {"at": "/app/eval.py:8", "condition": "loss > 2"})
+        assert "if loss > 3" in await call("breakpoint", {"at": "/app/eval.py:8", "condition": "loss > 3"})
         assert "2 breakpoints" not in (await call("end", {}))
 
     with simulated(8) as session:

@@ -23,6 +23,7 @@ from raydap.presentation.numbers import counted
 from raydap.presentation.short_text import file_name
 from raydap.protocol.raydap_messages import SetBreakpoint
 from raydap.protocol.value_messages import EvaluateThreadsArguments, Evaluations
+from raydap.terminal.debugger.breakpoint_numbers import as_spec
 from raydap.terminal.debugger.debugger import Debugger
 
 ANSWER_S = 1.0
@@ -84,19 +85,23 @@ def place_of(text: str, folder: str = "", condition: str = "", log: str = "", ba
     return WantedBreakpoint("", 0, where, condition, log, barrier)
 
 
-async def send(debugger: Debugger, place: WantedBreakpoint) -> int:
-    """Set a breakpoint beside the others, and return its id. One at the same place is replaced. Raises SessionError."""
+async def send(session: ToolSession, debugger: Debugger, place: WantedBreakpoint) -> int:
+    """Set a breakpoint beside the others, and return its id; one of the model's at the same place is replaced.
+
+    Raises SessionError, and ToolError if the user has one there, which `end` would remove.
+    """
     breakpoints = debugger.breakpoints
-    kept = [spec for spec in await breakpoints.specs(place.path) if not _is_same(spec, place)]
+    there = [each for _, each in await breakpoints.all() if each.path == place.path]
+    same = [each for each in there if (each.line if place.path else 0, each.function) == (place.line, place.function)]
+    if foreign := [each for each in same if each.id not in session.own_breakpoints]:
+        raise ToolError(f"{_where(foreign[0])} has a breakpoint that was not set by you, and stays as it is.")
+    kept = [as_spec(each) for each in there if each not in same]
     answer = (await breakpoints.send(place.path, [*kept, place.spec]))[-1]
+    session.own_breakpoints.add(int(answer["id"]))
     if answer.get("message") == WAITING:
         known = int(answer["id"])
         await debugger.threads.wait(lambda: known in breakpoints.answered or not debugger.live.debugged, ANSWER_S)
     return int(answer["id"])
-
-
-def _is_same(spec: Any, place: WantedBreakpoint) -> bool:
-    return bool(spec.get("line", 0) == place.line and spec.get("name", "") == place.function)
 
 
 async def run(session: ToolSession, given: BreakpointCall) -> Found:
@@ -116,8 +121,7 @@ async def run(session: ToolSession, given: BreakpointCall) -> Found:
     if given.function and _PLACE.fullmatch(text):
         raise ToolError(f'function is a name such as Trainer.step; for a line: breakpoint(at="{text}").')
     place = place_of(text, "", given.condition, given.log, _barrier(given.barrier))
-    identifier = await send(debugger, place)
-    session.own_breakpoints.add(identifier)
+    identifier = await send(session, debugger, place)
     (found,) = [each for _, each in await debugger.breakpoints.all() if each.id == identifier]
     return Found([line(debugger, found), *await _obstacles(debugger, found), *await _other_files(debugger, found)])
 

@@ -51,7 +51,7 @@ async def start(session: ToolSession, given: StartCall) -> Found:
         filters = ["uncaught", "userUnhandled"] if given.on_error else []
         await debugger.connection.request("setExceptionBreakpoints", {"filters": filters})
         for place in places:
-            session.own_breakpoints.add(await breakpoint_tool.send(debugger, place))
+            await breakpoint_tool.send(session, debugger, place)
 
     common = {"dashboard": session.target.dashboard}
     if given.job or given.hub:
