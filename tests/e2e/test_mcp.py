@@ -4,6 +4,7 @@ import asyncio
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,6 +14,9 @@ from local_cluster import clean_environment
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from raydap.client.joining import SessionTarget
+from raydap.mcp_server.mcp_options import McpOptions
+from raydap.mcp_server.tool_server import ToolServer
 from support.look import line_of
 from support.mcp_client import PATIENCE_S, McpClient
 from support.processes import until_ended
@@ -166,6 +170,46 @@ def test_the_program_that_it_has_started_ends_with_it(
         expected = 0
     assert client.process.wait(PATIENCE_S) == expected
     until_ended(pid)
+
+
+def wait_for_file(path: Path) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while not path.exists():
+        assert time.monotonic() < until, path
+        time.sleep(0.02)
+
+
+def test_a_launched_program_runs_to_its_end_if_the_agent_has_forgotten_it(tmp_path: Path, nowhere: str) -> None:
+    """It ends with the session, so the session stays."""
+    (tmp_path / "train.py").write_text(PROGRAM)
+    given = {"program": "train.py", "cwd": str(tmp_path), "breakpoints": [f"train.py:{LINE}"]}
+
+    async def talk() -> str:
+        server = ToolServer(SessionTarget(dashboard=nowhere), McpOptions(), idle_s=0.5)
+        idle = asyncio.ensure_future(server.end_when_idle())
+        try:
+            async with Client(server.server) as client:
+                answer = await client.call_tool("start", given)
+                assert not answer.is_error
+                await asyncio.to_thread(wait_for_file, tmp_path / "ended")
+                answer = await client.call_tool("wait", {"until": "end"})
+                (content,) = answer.content
+                assert content.type == "text"
+                return content.text
+        finally:
+            idle.cancel()
+            await server.close()
+
+    assert asyncio.run(talk()).startswith("train.py has ended with exit code 0")
+
+
+def test_messages_that_are_malformed_lose_nothing(agent: Callable[..., McpClient]) -> None:
+    client = agent()
+    assert client.process.stdin is not None
+    client.process.stdin.write(b"nonsense\n[]\n{}\n" + b"\xff\xfe\n" + b"[" * 100_000 + b"\n")
+    client.send("tools/call", {"name": 7, "arguments": "x"})
+    assert "cannot be reached" in client.refused("go", action="next")
+    assert len(client.result(client.send("tools/list", {}))["tools"]) == 10
 
 
 def test_without_the_sdk_one_sentence_says_how_to_install_it(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import ast
 import asyncio
 
 from raydap.analysis.sets.folding import group_name
-from raydap.client.dap_connection import RequestRefused, SessionError
+from raydap.client.dap_connection import RequestRefused
 from raydap.client.joining import SessionTarget, is_same_cluster
 from raydap.mcp_server import masking
 from raydap.mcp_server.stopped_workers import Found, as_set, members, shown_path, stopped_in
@@ -26,6 +26,9 @@ FRAMES, VARIABLES, AROUND = 8, 25, 3
 
 LONGEST_VALUE, LONGEST_FULL = 80, 1200
 """The most characters of a variable, and of an expression that the model asks for."""
+
+LONGEST_ERROR = 300
+"""The most characters of an exception."""
 
 EVALUATION_S = 5.0
 """Seconds for an expression in each worker."""
@@ -152,6 +155,8 @@ async def look(session: ToolSession, given: LookCall) -> Found:
     """Show one worker: its stack, source and variables."""
     debugger = await session.joined()
     _check_running(debugger)
+    if given.names and session.options.read_only:
+        raise ToolError("With --read-only no expression is evaluated; look() without names shows the variables.")
     thread = await _thread(session, debugger, as_set(given.worker))
     if thread is None:
         return await _look_running(session, debugger, given)
@@ -174,7 +179,8 @@ async def look(session: ToolSession, given: LookCall) -> Found:
         return Found(lines)
     found = await variables(debugger.connection, frame)
     for name, value in found[:VARIABLES]:
-        lines.append(f"{one_line(name)} = {in_one_line(one_line(value), LONGEST_VALUE)}")
+        hides = masking.is_secret(name) and not session.options.show_secrets
+        lines.append(f"{one_line(name)} = {masking.MASK if hides else in_one_line(one_line(value), LONGEST_VALUE)}")
     if len(found) > VARIABLES:
         lines.append(f"{len(found) - VARIABLES} more variables; names=[...] shows chosen ones")
     return Found(lines, 'go(action="continue")')
@@ -215,13 +221,8 @@ async def _reason(debugger: Debugger, thread: int) -> str:
         return "running"
     if stop.reason != "exception":
         return f"stopped ({stop.reason})"
-    try:
-        info = await debugger.request("exceptionInfo", threadId=thread)
-    except SessionError:
-        return stop.text or "exception"
-    # debugpy appends a note about the frame, which is shown anyway.
-    parts = [str(info.get(key) or "").partition("(note:")[0].strip() for key in ("exceptionId", "description")]
-    return f"stopped at the exception {in_one_line(one_line(without_colours(': '.join(filter(None, parts)))), 300)}"
+    text = one_line(without_colours(await debugger.exception(stop)))
+    return f"stopped at the exception {in_one_line(text, LONGEST_ERROR)}"
 
 
 def _stack(frames: list[Frame], current: int) -> list[str]:

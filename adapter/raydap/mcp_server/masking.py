@@ -15,7 +15,7 @@ _MODEL_TOKENS = r"(?!(?:[\w.]*[_.])?(?:bos|cls|eos|mask|next|pad|sep|special|sto
 
 _ASSIGNED = re.compile(
     rf"(?i)(?<![\w.])(?P<name>['\"]?{_MODEL_TOKENS}{_SECRET_NAME}['\"]?)(?P<sign>\s*(?:=|:)\s*(?:b|r|f)?)"
-    r"(?P<value>'(?:[^'\\]|\\.)*'?|\"(?:[^\"\\]|\\.)*\"?|[^\s,;)}\]'\"]+)"
+    r"(?P<value>'(?:[^'\\]|\\.)*'?|\"(?:[^\"\\]|\\.)*\"?|[\w.]*[(\[{][^)\]}]*[)\]}]?|[^\s,;)}\]'\"]+)"
 )
 """A secret's name with its value: `password = 'x'`, `"api_key": "x"`, `HF_TOKEN=x`."""
 

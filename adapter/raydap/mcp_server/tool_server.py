@@ -31,7 +31,7 @@ PROGRESS_S = 5.0
 """Seconds between two reports of progress during a call."""
 
 IDLE_S = 1800.0
-"""Seconds without a call after which the session ends, so that no worker stays stopped for a client that has gone."""
+"""Seconds without a call after which nothing stops a worker any more, in case the client has forgotten the session."""
 
 LONGEST_MESSAGE = 4 << 20
 """The most bytes of a client's message."""
@@ -91,14 +91,14 @@ class ToolServer:
             await context.session.report_progress(seconds, message=calls.session.state())
 
     async def end_when_idle(self) -> None:
-        """End the session whenever there was no call for a long time. Run until cancelled."""
+        """Undo what the model has done whenever there was no call for a long time. Run until cancelled."""
         while True:
             self._called.clear()
             try:
                 await wait_for(self._called.wait(), self._idle_s)
             except asyncio.TimeoutError:
                 if self._calls is not None and not self._running:
-                    await self._calls.session.leave()
+                    await self._calls.session.rest()
 
     async def close(self) -> None:
         """End the session."""

@@ -74,13 +74,13 @@ class ToolSession:
         await self.leave()
         await self._find(self.target)
         session = self.live.session
+        role = {"role": "observer"} if self.options.read_only else {}
         if session.is_active:
             arguments: Mapping[str, Any] = {} if session.kind == "hub" else {"join": True}
-            role = {"role": "observer"} if self.options.read_only else {}
             await self._begin("attach", {**arguments, **role})
             self.is_debugging = True
         else:
-            await self._begin("attach", {"dashboard": self.target.dashboard, "autoAttach": False})
+            await self._begin("attach", {"dashboard": self.target.dashboard, "autoAttach": False, **role})
         await self.live.wait_listed()
 
     async def begin(
@@ -216,6 +216,21 @@ class ToolSession:
                 removed += 1
         self.own_breakpoints -= wanted
         return removed
+
+    async def rest(self) -> None:
+        """Undo what the model has done, and leave the session; stay if a program that was launched here still runs."""
+        debugger = self.debugger
+        if debugger is None or not self.program or debugger.has_ended:
+            await self.leave()
+            return
+        with suppress(SessionError, asyncio.TimeoutError):
+            await wait_for(self._free(debugger), UNDO_TIMEOUT_S)
+
+    async def _free(self, debugger: Debugger) -> None:
+        """Let a launched program run to its end without a stop."""
+        await debugger.connection.request("setExceptionBreakpoints", {"filters": []})
+        await self.remove_breakpoints(set(self.own_breakpoints))
+        await debugger.live.ask("raydap/continue", ContinueThreadsArguments(), ResumedThreads)
 
     async def leave(self) -> None:
         """Undo what the model has done, and leave the session. A program that was launched here ends with it."""

@@ -147,12 +147,12 @@ class Debugger:
         lines = await self.sources.lines(self.connection, frame)
         name = self.focus.name = self.name(self.current())
         if stop is not None and stop.reason == "exception":
-            self.out.error(await self._exception(stop))
+            self.out.error(await self.exception(stop))
         self.out.place(name, frame.place, lines[frame.line - 1] if 0 < frame.line <= len(lines) else "")
         for expression in self.displays if stop is not None else ():
             self.out.text(f"display {expression}: {await self.shown(expression, frame)}")
 
-    async def _exception(self, stop: ThreadStop) -> str:
+    async def exception(self, stop: ThreadStop) -> str:
         """Return the exception of a stop, as Python writes it. Raises SessionError."""
         try:
             info = await self.request("exceptionInfo", threadId=stop.thread)
