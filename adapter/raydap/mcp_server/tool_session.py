@@ -21,6 +21,9 @@ from raydap.terminal.live_session import LiveSession
 KEPT_OUTPUT = 200
 """The most lines of output that are kept for the next answer; older ones are only counted."""
 
+LONGEST_OUTPUT = 10_000
+"""The most characters of a line of output that are kept, the last ones: some programs never end a line."""
+
 UNDO_TIMEOUT_S = 10.0
 """Seconds to remove breakpoints and to resume workers at the end, each of which is one request."""
 
@@ -166,13 +169,14 @@ class ToolSession:
         debugger.threads.notify()
 
     def _take_output(self, text: str) -> None:
-        *lines, self._line = (self._line + text).split("\n")
+        *lines, rest = (self._line + text).split("\n")
+        self._line = rest[-LONGEST_OUTPUT:]
         for line in lines:
             # A progress bar is drawn again after each carriage return.
             shown = without_colours(line.rstrip("\r").rpartition("\r")[2]).rstrip()
             if shown:
                 self._dropped += len(self._output) == KEPT_OUTPUT
-                self._output.append(one_line(shown))
+                self._output.append(one_line(shown[-LONGEST_OUTPUT:]))
 
     def new_output(self, most: int) -> tuple[list[str], int]:
         """Return the last `most` new lines of output, and the number of older new lines. Later calls omit both."""
