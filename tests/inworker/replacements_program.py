@@ -23,6 +23,7 @@ from raydap.inworker import (
     actor_threads,
     array_values,
     breakpoint_hooks,
+    call_sites,
     delayed_signals,
     driver_setup,
     followed_calls,
@@ -86,7 +87,8 @@ def roots() -> "dict[str, Any]":
     replaced_functions.call_after_import(loader, lambda module: None)
     relisten._override(debugger, None, threading.Lock())
     array_values.ArrayValues().override()
-    followed_calls.followed_calls(debugger)._replace()
+    call_sites.call_sites(debugger).replace()
+    followed_calls.followed_calls(debugger).results.replace()
     sys.settrace(lambda *_: None)
     delayed_signals.TracedAgain(debugger)._trace = None
     sys.settrace(None)

@@ -54,7 +54,7 @@ PARTS = {
         "source(ray.remote_function.RemoteFunction._remote, 'submit_task') "
         "and source(ray.actor.ActorHandle._actor_method_call, 'submit_actor_task') "
         "and source(ray.actor.ActorClass._remote, 'create_actor')",
-        "followed_calls.SUBMITTING",
+        "call_sites.SUBMITTING",
         "Step Into does not follow a call: it steps over the line. See ray/remote_function.py and ray/actor.py.",
     ),
     "the function of a call": Part(
@@ -83,7 +83,7 @@ PARTS = {
         "has(__import__('ray._raylet')._raylet, 'async_task_id') "
         "and has(type(worker.global_worker), 'current_task_id') "
         "and hasattr(ray.TaskID, 'for_actor_creation_task')",
-        "followed_calls.current_task, followed_calls.task_of",
+        "call_sites.current_task, call_sites.task_of",
         "Step Into waits until the call has ended. See ray/runtime_context.py, get_task_id.",
     ),
     "the hook for uv run": Part(

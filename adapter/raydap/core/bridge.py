@@ -9,7 +9,7 @@ from raydap.core.effects import Effect
 from raydap.core.model.client import Client, ClientRole, ClientStage, Request
 from raydap.core.model.state import State, problem_output
 from raydap.core.model.worker import Worker
-from raydap.core.requests import waits
+from raydap.core.requests import caller_frames, waits
 from raydap.core.requests.capabilities import CAPABILITIES, HUB_CAPABILITIES, LAUNCH_CAPABILITIES
 from raydap.core.requests.dispatch import dispatch
 from raydap.core.settings import HubSettings
@@ -60,6 +60,8 @@ WORKER_EVENTS: dict[str, Callable[[State, Worker, dict[str, object]], None]] = {
     "raydapSubmitted": remote_steps.submitted,
     "raydapReached": remote_steps.reached,
     "raydapTaken": remote_steps.taken,
+    "raydapTask": lambda _, worker, body: caller_frames.note_task(worker, body),
+    "raydapCaller": lambda state, worker, _: caller_frames.note_caller(state, worker.key),
 }
 """The handlers of workers' events. Any other event is dropped, such as debugpy's private ones.
 

@@ -64,9 +64,12 @@ _ENTERED = ("changes", "query_results", "file_queries")
 def enter(tune: bool) -> str:
     """Return the expression that makes the changes of changes.py, at each attach of a worker.
 
-    All other expressions need it: it installs the package in which they install and call modules.
+    All other expressions need it: it installs the package in which they install and call modules. With `tune`, the
+    process also begins to record where it submits calls to Ray (call_sites.py).
     """
-    return f"(lambda raydap: raydap.changes.Changes({_DEBUGGER}, raydap).enter({tune}))({_entered()})"
+    recorded = f"({_installed('call_sites')}.call_sites.call_sites({_DEBUGGER}).replace(), None)[1]"
+    changed = f"raydap.changes.Changes({_DEBUGGER}, raydap).enter({tune})" + f" or {recorded}" * tune
+    return f"(lambda raydap: {changed})({_entered()})"
 
 
 @functools.cache
@@ -247,6 +250,21 @@ def summary(expression: str, seconds: float) -> str:
     return f"(lambda value, raydap: raydap.value_summary.summary(value, {seconds!r}))(({expression}\n), {modules})"
 
 
+def recorded_call(task: str) -> str:
+    """Return the expression for the call that submitted a task (call_site_values.py): a `str` of JSON, or ""."""
+    return _answer("call_site_values", f"read_call({_DEBUGGER}, {task!r})")
+
+
+def running_frame(task: str, number: int) -> str:
+    """Return the expression for the worker's own id of a frame of a call, as a `str`, "" if it runs no more."""
+    return _answer("call_site_values", f"running_frame({_DEBUGGER}, {task!r}, {number})")
+
+
+def frame_values(task: str, number: int) -> str:
+    """Return the expression for the variables of a frame of a call: a `str` of JSON, "" if it runs no more."""
+    return _answer("call_site_values", f"frame_values({_DEBUGGER}, {task!r}, {number})")
+
+
 def arm_step(number: int, thread: int, target: int) -> str:
     """Return the expression that lets a step of a stopped thread follow the next call to Ray (followed_calls.py).
 
@@ -284,7 +302,7 @@ def current_task() -> str:
 
     It is for an evaluate in a frame with the context "watch", like `summary`; `read_summary` reads the result.
     """
-    return f"{_installed('followed_calls')}.followed_calls.current_task()"
+    return f"{_installed('call_sites')}.call_sites.current_task()"
 
 
 def stop_at_result(task: str) -> str:

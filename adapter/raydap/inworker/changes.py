@@ -50,7 +50,7 @@ class Changes:
         """
         # This comes first: single threads can be resumed even if something below fails.
         self.debugger.raydap = self
-        vars(self.debugger).pop("raydap_steps", None)  # A raydap that was killed has left it (followed_calls.py).
+        self._forget_calls()  # A raydap that was killed has left them.
         # One notification for each thread, so that each stop of a threaded actor is reported exactly once.
         self.debugger.multi_threads_single_notification = False
         self.threads.override()
@@ -96,11 +96,16 @@ class Changes:
             trace_resumed_frames_no_more()
             restore(self.debugger, PYDEVD_ENDED)
         vars(self.debugger).pop("raydap", None)
+        self._forget_calls()
         if tune:
             set_nodelay(self.debugger, 0)
             set_send_timeout(self.debugger, 0)
         if self.package is not None:
             self.package.remove(self.package.__name__)
+
+    def _forget_calls(self) -> None:
+        for name in ("raydap_steps", "raydap_calls"):  # followed_calls.py, call_sites.py.
+            vars(self.debugger).pop(name, None)
 
 
 def set_nodelay(debugger: Any, value: int) -> None:

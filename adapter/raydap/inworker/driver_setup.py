@@ -157,6 +157,9 @@ def _report_to_agent(raydap: str, terminal: str) -> None:
             if agent.AGENT is not None and agent.AGENT.session is not None:
                 breakpoint_hooks: Any = sys.modules["_raydap_agent.breakpoint_hooks"]
                 breakpoint_hooks.override_rays_breakpoint(agent.current_debugger)
+                calls = getattr(agent.current_debugger(), "raydap_calls", None)
+                if calls is not None:
+                    calls.replace()  # Ray was not imported when the session began (call_sites.py).
             agent.load()
             driver_agent: Any = sys.modules["_raydap_agent.driver_agent"]
             driver_agent.join_session()

@@ -19,9 +19,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from .call_sites import call_sites, current_task, task_of
 from .own_stops import step_into, step_over
 from .remote_results import RemoteResults, is_library, stopped_frame
-from .replaced_functions import install, original
 from .submitting_lines import dap_id, send_event, submits
 from .traced_files import LATE
 
@@ -36,13 +36,6 @@ CHECK_S = 0.05
 
 COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 """The names of functions whose code is part of a line. Before Python 3.12, each comprehension is a function."""
-
-SUBMITTING = {
-    "ray.remote_function:RemoteFunction._remote": "task",
-    "ray.actor:ActorHandle._actor_method_call": "method",
-    "ray.actor:ActorClass._remote": "actor",
-}
-"""Ray's methods that submit a call, with the kind of the call."""
 
 
 class _Step:
@@ -88,8 +81,11 @@ class FollowedCalls:
         found = control.waiting.get(key)
         frame = stopped_frame(self.debugger, key)
         is_call = self._chosen(found, target) if found is not None and frame is not None and submits(frame) else None
-        if is_call is None or not self._replace():
+        sites = call_sites(self.debugger)
+        if is_call is None or not sites.replace():
             return ""
+        sites.follow = self._follow
+        self.results.replace()
         self._armed[found.ident] = _Step(number, key, frame, is_call)
         return "armed"
 
@@ -163,31 +159,17 @@ class FollowedCalls:
         variants = info.pydev_smart_step_into_variants if parent is None else parent.children_variants
         return lambda frame: get_smart_step_into_variant_from_frame_offset(frame.f_lasti, variants) is variant
 
-    def _replace(self) -> bool:
-        """Replace the methods that submit calls and those that take results; return whether Ray is there."""
-        if "ray.remote_function" not in sys.modules or "ray.actor" not in sys.modules:
-            return False
-        for path, kind in SUBMITTING.items():
-            rays = original(path)
-            if rays is not None:
-                install(path, self._submitting(rays, kind))
-        self.results.replace()
-        return True
-
-    def _submitting(self, rays: Any, kind: str) -> Any:
-        def submit(owner: Any, *args: Any, **named: Any) -> Any:
-            step = self._armed.get(threading.get_ident())
-            if step is not None:
-                try:
-                    description = describe(kind, owner, args) if _is_at(step, sys._getframe(1)) else None
-                except Exception:
-                    description = None  # The call is submitted without a step.
-                if description is not None:
-                    del self._armed[threading.get_ident()]
-                    return self._submit(step, description, lambda: rays(owner, *args, **named))
-            return rays(owner, *args, **named)
-
-        return submit
+    def _follow(self, kind: str, owner: Any, args: Any, frame: Any) -> "Callable[[Callable[[], Any]], Any] | None":
+        """Return the function that makes this call in a step, None if no step follows it."""
+        step = self._armed.get(threading.get_ident())
+        try:
+            description = describe(kind, owner, args) if step is not None and _is_at(step, frame) else None
+        except Exception:
+            description = None  # The call is submitted without a step.
+        if step is None or description is None:
+            return None
+        del self._armed[threading.get_ident()]
+        return lambda call: self._submit(step, description, call)
 
     def _submit(self, step: _Step, description: dict[str, Any], call: Callable[[], Any]) -> Any:
         """Submit a call when raydap is ready to follow it, and report its task. Raise only what the call raises."""
@@ -268,33 +250,6 @@ def actor_process(handle: Any) -> dict[str, Any]:
         return {**where, "nodeId": node_id.hex(), "pid": row.pid}
     except Exception:
         return {}  # Another version of Ray; raydap then relies on its own list.
-
-
-def task_of(result: Any) -> str:
-    """Return the hex id of the task that was submitted, by what `.remote()` returns; "" if that contains no id."""
-    kind = sys.modules["ray"].ObjectRef
-    if isinstance(result, (list, tuple)):
-        result = result[0] if result else None
-    generator = getattr(result, "_generator_ref", None)
-    if isinstance(generator, kind):
-        result = generator
-    if isinstance(result, kind):
-        return str(result.task_id().hex())
-    actor = getattr(result, "_ray_actor_id", None)
-    if actor is None:
-        return ""
-    return str(sys.modules["ray._raylet"].TaskID.for_actor_creation_task(actor).hex())
-
-
-def current_task() -> str:
-    """Return the hex id of the task that the calling thread or coroutine runs, "" outside of tasks."""
-    raylet = sys.modules.get("ray._raylet")
-    worker: Any = sys.modules.get("ray._private.worker")
-    if raylet is None or worker is None or not worker.global_worker.connected:
-        return ""
-    variable = getattr(raylet, "async_task_id", None)
-    task = (None if variable is None else variable.get()) or worker.global_worker.current_task_id
-    return str(task.hex())
 
 
 def calls_remote(text: str) -> bool:

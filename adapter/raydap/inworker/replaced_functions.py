@@ -76,7 +76,7 @@ TABLE = """\
   | A thread that Python has not started has one `Thread` object.
 - ray.remote_function:RemoteFunction._remote ray.actor:ActorHandle._actor_method_call ray.actor:ActorClass._remote
   ray._private.worker:Worker.get_objects asyncio:wrap_future asyncio.futures:wrap_future | session | raydap detaches
-  | Steps follow calls to other processes.
+  | Steps and stacks follow calls to other processes.
 - debugger:set_suspend debugger:_do_wait_suspend | session | raydap detaches | Single threads stop and continue.
 - debugger:handle_breakpoint_condition debugger:handle_breakpoint_expression | session | raydap detaches
   | A breakpoint does not keep the variables of its frame alive.

@@ -22,19 +22,21 @@ def submits(frame: Any) -> bool:
 
 
 def report_submission(debugger: Any, thread: Any, frame: Any) -> None:
-    """Send the event if a thread is about to stop at such a line.
+    """Send the event if a thread is about to stop at such a line, and report its task (call_sites.py).
 
     The stop is reported later, because a client may step as soon as it gets the stop.
     """
     with suppress(Exception):  # It would be raised in the program, for example for a frame that a plugin has made up.
+        if "raydap_calls" in vars(debugger):
+            debugger.raydap_calls.report_task(thread)
         if submits(frame):
             from _pydevd_bundle.pydevd_constants import get_thread_id
 
             send_event(debugger, "raydapSubmits", {"threadId": dap_id(get_thread_id(thread))})
 
 
-def dap_id(key: str) -> Any:
-    """Return DAP's id of the thread with this id of pydevd."""
+def dap_id(key: Any) -> Any:
+    """Return DAP's id of the thread or frame with this id of pydevd."""
     from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 
     return BaseSchema._translate_id_to_dap(key)

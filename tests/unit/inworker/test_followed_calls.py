@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from raydap.inworker import followed_calls, remote_results
+from raydap.inworker import call_sites, followed_calls, remote_results
 from raydap.inworker.followed_calls import FollowedCalls, calls_remote
 from raydap.inworker.submitting_lines import submits
 
@@ -115,9 +115,9 @@ def test_ids_of_what_a_call_returns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray._raylet", SimpleNamespace(TaskID=task_id))
     ref = ObjectRef()
     for result in (ref, [ref, ref], SimpleNamespace(_generator_ref=ref)):
-        assert followed_calls.task_of(result) == "ab"
-    assert followed_calls.task_of(SimpleNamespace(_ray_actor_id="7")) == "of 7"
-    assert followed_calls.task_of(None) == followed_calls.task_of([]) == ""
+        assert call_sites.task_of(result) == "ab"
+    assert call_sites.task_of(SimpleNamespace(_ray_actor_id="7")) == "of 7"
+    assert call_sites.task_of(None) == call_sites.task_of([]) == ""
 
 
 def test_the_users_frame_is_outside_of_libraries() -> None:

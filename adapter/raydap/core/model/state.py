@@ -16,6 +16,7 @@ from raydap.core.model.attaching import Attaching
 from raydap.core.model.barrier_wait import BarrierWait
 from raydap.core.model.client import Client, Request
 from raydap.core.model.parts import Parts
+from raydap.core.model.recorded_call import RecordedCall
 from raydap.core.model.remote_step import RemoteStep
 from raydap.core.model.run import Ending, Run
 from raydap.core.model.worker import Worker, WorkerContext, WorkerThread
@@ -100,6 +101,10 @@ class State(WorkerContext):
         """The requests that wait for the next stop of threads."""
         self.remote_steps: dict[int, RemoteStep] = {}
         """The steps across `.remote()`, by number, until the caller has taken the result (workers/remote_steps.py)."""
+        self.callers: dict[WorkerKey, None] = {}
+        """The workers that have submitted calls to Ray, as long as they are attached (requests/caller_frames.py)."""
+        self.recorded_calls: dict[str, RecordedCall] = {}
+        """Calls that stacks have shown, by the hex id of the task."""
         self.barriers: dict[Handle, BarrierWait] = {}
         """The barriers at which workers wait."""
         self.child_port: ChildPortOpened | None = None

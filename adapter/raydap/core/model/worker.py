@@ -97,7 +97,7 @@ class WorkerThread:
 
     __slots__ = (
         "accept", "arriving", "call", "entering", "handle", "local", "order", "scope", "snapshot", "state",
-        "stepped_from", "stepping", "stop", "stopped", "submits", "worker",
+        "stepped_from", "stepping", "stop", "stopped", "submits", "task", "uncalled", "worker",
     )  # fmt: skip
 
     def __init__(self, worker: "Worker", local: LocalId, order: int) -> None:
@@ -121,6 +121,10 @@ class WorkerThread:
         """The stack of a BLOCKED thread."""
         self.submits = False
         """Whether the thread has stopped at a line with `.remote` (workers/remote_steps.py)."""
+        self.task = ""
+        """The hex id of the task of Ray that the thread ran at its last stop; "" if it ran none."""
+        self.uncalled: set[str] = set()
+        """The tasks whose callers were looked up in vain at this stop, by their hex ids."""
         self.arriving = False
         """Whether its next stop is at the hidden breakpoint of a step across `.remote()`."""
         self.call: object = None
@@ -169,6 +173,7 @@ class WorkerThread:
         """Mark the thread as running, and end the handles of its stop. Return whether clients saw it as stopped."""
         self.state = ThreadState.RUNNING
         self.snapshot = None
+        self.uncalled.clear()
         if self.stop is not None:
             self.stop.close()
             self.stop = None

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 from raydap.core.flows import Flow
-from raydap.core.model.client import Client, Request
+from raydap.core.model.client import Client, ClientRole, Request
 from raydap.core.model.handles import HandleScope
 from raydap.core.model.state import State
 from raydap.core.model.worker import ThreadState, Worker, WorkerThread
+from raydap.core.requests import caller_frames
+from raydap.core.requests.caller_frames import CallerFrame
 from raydap.core.requests.execution import not_stopped_error, thread_of
 from raydap.core.translate import breakpoint_paths
 from raydap.core.translate.local_files import make_readable
@@ -50,6 +52,11 @@ def forward(state: State, request: Request, route: Route, arguments: dict[str, o
 
     Raises ProblemError if the request names no worker, or if the thread has been resumed before the answer.
     """
+    caller = _caller_frame(state, request, route, arguments)
+    if caller is not None:
+        answered = yield from _forward_to_caller(state, request, route, arguments, *caller)
+        if answered is not None:
+            return answered
     worker, scope = _find(state, request, route, arguments)
     to_local_ids(state, worker, request.command, arguments)
     shown = next((thread for thread in worker.threads.values() if thread.stop is scope), None)
@@ -91,10 +98,62 @@ def stack_trace(state: State, request: Request, arguments: dict[str, object]) ->
     thread = thread_of(state, request.client, arguments.get("threadId"))
     stop_pacing.read(state, request.client, thread)
     is_whole = arguments.get("levels") != 1
+    stop = thread.stop
+    asked = dict(arguments)
     body = yield from forward(state, request, BY_THREAD, arguments)
+    if is_whole and thread.task and request.client.role is not ClientRole.CHILD and isinstance(body, dict):
+        callers = yield from caller_frames.of_thread(state, thread)
+        if thread.stop is not stop:
+            raise not_stopped_error(state, request.client)
+        caller_frames.add(body, callers, asked)
     request.respond(body)
     if is_whole and thread.is_shown:
         thread_names.shown(request.client, thread.handle)
+
+
+def _caller_frame(
+    state: State, request: Request, route: Route, arguments: dict[str, object]
+) -> tuple[CallerFrame, HandleScope] | None:
+    """Return the frame of a caller that a request names, and the scope of its handle; None if it names none."""
+    handle = arguments.get(route.argument)
+    if handle is None or route.kind not in (Kind.FRAME, Kind.VARIABLES):
+        return None
+    target = state.handles.resolve(route.kind, handle)
+    frame = caller_frames.caller_frame(target)
+    if frame is None:
+        return None
+    if not request.client.may_name(state.workers[target.worker]):
+        raise state.handles.unknown(route.kind, handle)
+    return frame, target.scope
+
+
+def _forward_to_caller(
+    state: State,
+    request: Request,
+    route: Route,
+    arguments: dict[str, object],
+    frame: CallerFrame,
+    scope: HandleScope,
+) -> Flow[Body]:
+    """Answer a request about a frame of a caller; return None if its thread is stopped, and so can answer itself.
+
+    Then `arguments` have the handle of the same frame in the caller's own stop.
+    """
+    if route.kind is Kind.VARIABLES:
+        if request.command != "variables":
+            raise caller_frames.refusal(state, frame, is_running=True)
+        return (yield from caller_frames.variables(state, frame))
+    place = yield from caller_frames.running(state, frame)
+    if scope.closed:
+        raise not_stopped_error(state, request.client)
+    if isinstance(place, tuple):
+        thread, local = place
+        assert thread.stop is not None
+        arguments[route.argument] = thread.stop.handle(Kind.FRAME, local)
+        return None
+    if request.command != "scopes":
+        raise caller_frames.refusal(state, frame, is_running=place is not None)
+    return {"scopes": []} if place is None else caller_frames.scopes(scope, frame)
 
 
 def exception_info(state: State, request: Request, arguments: dict[str, object]) -> Flow[Body]:
