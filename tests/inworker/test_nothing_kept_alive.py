@@ -126,7 +126,18 @@ AGENT: Mapping[str, dict[str, Any]] = {
 }
 """The questions that an agent answers without a debugger."""
 
+RECORD = (
+    "[debugger.raydap_calls.calls.update(ab=(ident, '', [(id(frame), frame.f_code, 0)])) "
+    "for debugger in [__import__('pydevd').get_global_debugger()] "
+    "for ident, inner in __import__('sys')._current_frames().items() "
+    "for frame, _ in __import__('traceback').walk_stack(inner) if frame.f_code.co_name == 'plain']"
+)
+"""The expression that records a call of this frame, as if it had submitted a task to Ray."""
+
 RUNNING: Mapping[str, Callable[[int], str]] = {
+    "recorded_call": lambda thread: f"({RECORD}, {calls.recorded_call('ab')})",
+    "running_frame": lambda thread: f"({RECORD}, {calls.running_frame('ab', 0)})",
+    "frame_values": lambda thread: f"({RECORD}, {calls.frame_values('ab', 0)})",
     "all_stacks": lambda thread: calls.all_stacks(),
     "all_waits": lambda thread: calls.all_waits(),
     "blocked_threads": lambda thread: calls.blocked_threads([thread]),

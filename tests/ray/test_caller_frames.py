@@ -70,7 +70,7 @@ def texts(frames: list[dict[str, Any]]) -> list[str]:
     return [
         frame["name"] if frame.get("presentationHint") == "label" else lines[frame["line"] - 1].rpartition("# ")[2]
         for frame in frames
-        if frame.get("presentationHint") == "label" or frame.get("source", {}).get("name") == "program.py"
+        if frame.get("presentationHint") == "label" or str(frame.get("source", {}).get("path")).endswith("program.py")
     ]
 
 
@@ -113,6 +113,7 @@ def test_the_stack_of_a_nested_task_leads_through_its_callers_to_the_driver(laun
     assert client.request("evaluate", expression="label + '!'", frameId=train["id"])["result"] == "'epoch!'"
     for each in stops:
         go_on(client, each)
+    go_on(client, client.wait_event("stopped"))  # The coroutine has called the same task.
     assert RESULT in ended(client)
 
 
@@ -135,7 +136,7 @@ def test_a_call_in_a_coroutine_and_the_creation_of_an_actor_have_their_callers(l
 
 def test_a_function_that_has_returned_has_no_variables(launch: Callable[..., Client]) -> None:
     source = PROGRAM.replace("return ray.get(ref)  # wait", "return ref").replace(
-        "train(trainer)", "ray.get(train(trainer))"
+        "first = train(trainer)", "first = ray.get(train(trainer))"
     )
     client = launch("# inner", source=source)
     stop = client.wait_event("stopped")

@@ -50,6 +50,10 @@ class FakeWorker:
         """The local variables of each stopped frame."""
         self.steps = {".arm(": "armed", ".is_outermost(": "yes", ".stop_at(": "watched"}
         """The answers about steps across `.remote()`, by a part of the expression."""
+        self.recorded: dict[str, Any] = {}
+        """The calls that it has recorded, by the id of the task."""
+        self.running_frames: dict[tuple[str, int], int] = {}
+        """The ids of the frames of these calls that still run, by the id of the task and the number of the frame."""
         self.task = "ab" * 24
         """The id of the task that each thread runs."""
         self.collectives = ""
@@ -305,6 +309,16 @@ class FakeWorker:
             self._scopes[frame] = {"name": "Locals", "expensive": False, **self.reference()}
         self.reply(request, {"scopes": [self._scopes[frame]]})
 
+    def _answer_call(self, request: dict[str, Any], function: str, task: str, number: int) -> None:
+        frame = self.running_frames.get((task, number))
+        recorded = self.recorded.get(task, "")
+        answers = {
+            "read_call": json.dumps(recorded) if isinstance(recorded, dict) else recorded,
+            "running_frame": "" if frame is None else str(frame),
+            "frame_values": "" if frame is None else json.dumps(self.locals),
+        }
+        self.reply(request, {"result": json.dumps(answers[function]), "variablesReference": 0})
+
     def _evaluate(self, request: dict[str, Any], expression: str) -> None:
         resumes = (calls.resume_thread, calls.resume_step)
         resumed = [thread for thread in self.started if expression in [resume(thread) for resume in resumes]]
@@ -321,6 +335,8 @@ class FakeWorker:
             self.reply(
                 request, {"result": json.dumps(json.dumps([self.locals] * len(frames))), "variablesReference": 0}
             )
+        elif found := re.search(r"call_site_values\.(\w+)\([^,]*, '(\w+)'(?:, (\d+))?\)", expression):
+            self._answer_call(request, found[1], found[2], int(found[3] or 0))
         elif "running_values.evaluate_running" in expression:
             self.reply(request, {"result": json.dumps(self.running_value), "variablesReference": 0})
         elif (

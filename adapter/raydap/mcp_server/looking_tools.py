@@ -227,7 +227,8 @@ async def _reason(debugger: Debugger, thread: int) -> str:
 
 def _stack(frames: list[Frame], current: int) -> list[str]:
     shown = [
-        f"{'>' if number == current else ' '}{number} {frame.name} {shown_path(frame.path)}:{frame.line}"
+        f"{'>' if number == current else ' '}{number} {frame.name} "
+        f"{shown_path(frame.path)}:{frame.line}{frame.of_caller}"
         for number, frame in enumerate(frames)
         if number < FRAMES or number == current
     ]

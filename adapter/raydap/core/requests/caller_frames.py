@@ -147,7 +147,7 @@ def add(body: dict[str, object], callers: list[Frame], arguments: Mapping[str, o
     if not isinstance(frames, list):
         return
     start, levels = _count(arguments, "startFrame"), _count(arguments, "levels")
-    own = total if type(total) is int and total >= start + len(frames) else start + len(frames)
+    own = total if type(total) is int and total >= 0 else start + len(frames)
     end = start + levels if levels else own + len(callers)
     frames += callers[max(start - own, 0) : max(end - own, 0)]
     body["totalFrames"] = own + len(callers)

@@ -26,15 +26,24 @@ class Frame:
     """The line that the frame executes, counted from 1."""
     is_library: bool
     """Whether the code is Ray's or debugpy's."""
+    caller: str = ""
+    """The label of the caller that the frame belongs to, such as `called by driver train.py`; "" for the thread's own
+    frames."""
 
     @property
     def place(self) -> str:
         """The place as pdb writes it: `train.py(42)step()`."""
-        return f"{file_name(self.path)}({self.line}){self.name}" + ("" if self.name.startswith("<") else "()")
+        call = "" if self.name.startswith("<") else "()"
+        return f"{file_name(self.path)}({self.line}){self.name}{call}{self.of_caller}"
+
+    @property
+    def of_caller(self) -> str:
+        """The caller whose frame this is, for the end of a line; "" for the thread's own frames."""
+        return f" ({self.caller})" if self.caller else ""
 
 
-def frame_of(body: Any) -> Frame:
-    """Return the frame for a StackFrame of DAP."""
+def frame_of(body: Any, caller: str = "") -> Frame:
+    """Return the frame for a StackFrame of DAP. The frames of a caller are subtle, but not those of a library."""
     source = body.get("source") or {}
     return Frame(
         body["id"],
@@ -43,14 +52,22 @@ def frame_of(body: Any) -> Frame:
         str(source.get("path") or source.get("name") or "?"),
         int(source.get("sourceReference") or 0),
         int(body["line"]),
-        body.get("presentationHint") == "subtle",
+        not caller and body.get("presentationHint") == "subtle",
+        caller,
     )
 
 
 async def stack(connection: DapConnection, thread: int) -> list[Frame]:
-    """Return the frames of a stopped thread, innermost first. Raises SessionError."""
+    """Return the frames of a stopped thread and of its task's callers, innermost first. Raises SessionError."""
     body = await connection.request("stackTrace", {"threadId": thread})
-    return [frame_of(each) for each in body["stackFrames"]]
+    found: list[Frame] = []
+    caller = ""
+    for each in body["stackFrames"]:
+        if each.get("presentationHint") == "label":
+            caller = str(each["name"])
+        else:
+            found.append(frame_of(each, caller))
+    return found
 
 
 def users(frames: Sequence[Frame]) -> list[Frame]:

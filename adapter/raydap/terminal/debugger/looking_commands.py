@@ -27,7 +27,8 @@ async def where(debugger: Debugger, select: str | None, rest: str) -> None:
     for frame in reversed(found):
         lines = await debugger.sources.lines(debugger.connection, frame)
         mark = ">" if frame is current else " "
-        debugger.out.text(f"{mark} {file_name(frame.path)}({frame.line}){frame.name}", "bold" if mark == ">" else "")
+        place = f"{mark} {file_name(frame.path)}({frame.line}){frame.name}{frame.of_caller}"
+        debugger.out.text(place, "bold" if mark == ">" else "dim" if frame.caller else "")
         if 0 < frame.line <= len(lines):
             debugger.out.rich(highlighted(f"-> {lines[frame.line - 1].strip()}"))
 
