@@ -77,6 +77,10 @@ def called(number):
 def elsewhere():
     return 0  # elsewhere
 
+@ray.remote(num_cpus=0)
+def nothing():
+    pass
+
 @ray.remote(num_cpus=0.1)
 class Actor:
     def spin(self):
@@ -92,7 +96,11 @@ class Actor:
         numeric = time.thread_time()
         for number in range(300_000):
             called(number)
-        return numeric - began, time.thread_time() - numeric
+        calls = time.thread_time()
+        refs = [nothing.remote() for _ in range(1000)]
+        submitted = time.thread_time()
+        ray.get(refs)
+        return numeric - began, calls - numeric, submitted - calls
 
 ray.init(log_to_driver=False)
 actor = Actor.remote()
@@ -272,7 +280,7 @@ class Bench:
                 attached = _took(job, count)
                 client.leave()
             after = _took(job, count)
-        for place, what in enumerate(("numeric loop", "calls")):
+        for place, what in enumerate(("numeric loop", "calls", "calls of tasks by .remote()")):
             for when, samples, allowed in (("attached", attached, None), ("after detach", after, 1.02)):
                 ratio = min(each[place] for each in samples) / min(each[place] for each in plain)
                 target = "" if allowed is None else f"<= {allowed:g}"
@@ -328,9 +336,9 @@ def _slowly(side: Side) -> float:
     return side.step_and_refresh("next")
 
 
-def _took(job: Child, count: int) -> list[tuple[float, float]]:
+def _took(job: Child, count: int) -> list[tuple[float, ...]]:
     """Return the seconds of this many measurements that began after this call."""
     seen = job.output.count("took")
     job.wait_for(rf"(?:took (?:.*\n)[^t]*){{{seen + count + 1}}}")
     lines = [line.split() for line in job.output.splitlines() if line.startswith("took")]
-    return [(float(line[1]), float(line[2])) for line in lines[seen + 1 : seen + 1 + count]]
+    return [tuple(map(float, line[1:])) for line in lines[seen + 1 : seen + 1 + count]]

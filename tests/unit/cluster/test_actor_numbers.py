@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from raydap.cluster.dashboard.actor_numbers import ActorNumbers, CreatedActor
-from raydap.cluster.dashboard.dashboard_client import Dashboard
+from raydap.cluster.dashboard.dashboard_client import ABSENCES, Dashboard
 from raydap.cluster.dashboard.ray_facts import by_start, created_actors
 from raydap.errors import Code, Problem, ProblemError
 from unit.cluster.fake_dashboard import FakeDashboard, listing, text
@@ -82,6 +82,27 @@ def test_a_worker_has_the_number_of_its_actor_and_the_table_is_requested_only_fo
     assert ask(fake, twice) == [(2, 3)] * 2
     (request,) = (each for each in fake.requests if each.path == "/logical/actors")
     assert request.query["nocache"] == "1"
+
+
+def test_an_actor_that_the_table_does_not_have_yet_gets_its_number_later() -> None:
+    fake = dashboard_with({"result": True, "data": {"actors": {}}})
+
+    async def often(dashboard: Dashboard) -> list[int | None]:
+        found = [(await dashboard.ray_facts([PAUSED]))[PAUSED.key].rank for _ in range(ABSENCES - 1)]
+        actors = {each: {"className": "Act", "jobId": "01000000"} for each in ("first", "a2")}
+        fake.answers["/logical/actors"] = {"result": True, "data": {"actors": actors}}
+        return [*found, (await dashboard.ray_facts([PAUSED]))[PAUSED.key].rank]
+
+    assert ask(fake, often) == [None] * (ABSENCES - 1) + [1]
+
+
+def test_an_actor_that_the_table_never_has_gets_a_number_in_the_end() -> None:
+    fake = dashboard_with({"result": True, "data": {"actors": {}}})
+
+    async def often(dashboard: Dashboard) -> list[int | None]:
+        return [(await dashboard.ray_facts([PAUSED]))[PAUSED.key].rank for _ in range(ABSENCES)]
+
+    assert ask(fake, often) == [None] * (ABSENCES - 1) + [0]
 
 
 @pytest.mark.parametrize("table", [None, text(500, "boom"), {"result": True, "data": {}}])

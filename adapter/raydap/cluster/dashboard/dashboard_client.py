@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from raydap.cluster.dashboard.actor_numbers import ActorNumbers
+from raydap.cluster.dashboard.actor_numbers import ActorNumbers, CreatedActor
 from raydap.cluster.dashboard.ray_facts import (
     Row,
     by_start,
@@ -21,6 +21,9 @@ from raydap.protocol.types import WorkerKey
 
 LIMIT = 10_000
 """Maximum number of rows that Ray returns (ray/util/state/common.py, RAY_MAX_LIMIT_FROM_API_SERVER)."""
+
+ABSENCES = 5
+"""How often the dashboard's table may lack an actor of Ray's list before the actor gets its number without it."""
 
 _LIMIT = ("limit", str(LIMIT))
 
@@ -116,6 +119,8 @@ class Dashboard:
         self._jobs_too_long = False
         self._numbers = ActorNumbers()
         self._has_order = True
+        self._absences: dict[str, int] = {}
+        """How often the table with the order of creation has lacked an actor of Ray's list, by the actor's id."""
         """Whether the dashboard can list actors in the order of their creation."""
         self._nodes: dict[str, str] = {}
         self._nodes_asked: tuple[float, set[Any]] = (float("-inf"), set())
@@ -201,7 +206,21 @@ class Dashboard:
                 self._has_order = created is not None
             except ProblemError as error:
                 self._has_order = error.problem.code is Code.DASHBOARD_UNREACHABLE
-        self._numbers.take([*(created or ()), *by_start(actors)])
+        self._numbers.take([*(created or ()), *by_start(self._without_late(actors, created))])
+
+    def _without_late(self, actors: list[Row], created: list[CreatedActor] | None) -> list[Row]:
+        """Return the actors without those that the dashboard's table does not have yet.
+
+        The table lags behind Ray's list on a busy machine, and an actor keeps its first number. An actor that the table
+        has lacked ABSENCES times is numbered without it.
+        """
+        if created is None:
+            return actors
+        known = {each.id for each in created}
+        new = {str(row.get("actor_id")) for row in actors} - known
+        self._absences = {each: self._absences.get(each, 0) + 1 for each in new}
+        late = {each for each in new if self._absences[each] < ABSENCES and not self._numbers.knows([each])}
+        return [row for row in actors if str(row.get("actor_id")) not in late]
 
     async def actors(self) -> list[Row]:
         """Return the rows of all actors that are not dead (ray/util/state/common.py, ActorState)."""
