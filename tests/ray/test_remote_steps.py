@@ -129,6 +129,54 @@ def test_each_kind_of_call_is_followed_and_leads_back(launch: Callable[..., Clie
     assert RESULT in ended(client)
 
 
+GATHERED = """\
+import asyncio
+import ray
+
+@ray.remote(num_cpus=0.1)
+def work(number):
+    return number + 1  # in work
+
+async def gathered():
+    refs = [work.remote(1)]  # gathered
+    values = await asyncio.gather(*refs, work.remote(2))
+    return values  # after gather
+
+async def limited():
+    ref = work.remote(3)  # limited
+    value = await asyncio.wait_for(ref, 60)
+    return value  # after wait_for
+
+async def waited():
+    ref = work.remote(4)  # waited
+    done, _ = await asyncio.wait([asyncio.ensure_future(ref)])
+    return done.pop().result()  # after wait
+
+async def main():
+    return [await gathered(), await limited(), await waited()]
+
+if __name__ == "__main__":
+    ray.init()
+    print("result: " + str(asyncio.run(main())))
+"""
+
+
+def test_step_out_leads_to_a_coroutine_that_waits_through_asyncio(
+    client: Client, cluster: Cluster, tmp_path: Path
+) -> None:
+    start(client, cluster, tmp_path, GATHERED, "# gathered", "# limited", "# waited")
+    for begins, ends in (("gathered", "gather"), ("limited", "wait_for"), ("waited", "wait")):
+        driver = client.wait_event("stopped")
+        assert stopped_line(client, driver).endswith(f"# {begins}")
+        stop = step_into(client, driver)
+        assert stopped_line(client, stop).endswith("# in work")
+        stop = step_out(client, stop)
+        assert stop["threadId"] == driver["threadId"]
+        assert stopped_line(client, stop).endswith(f"# after {ends}")
+        go_on(client, stop)
+    assert "result: [[2, 3], 4, 5]\n" in ended(client)
+
+
 HARD = """\
 import os
 import threading

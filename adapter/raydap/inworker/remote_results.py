@@ -1,6 +1,7 @@
 """The results of calls that a step has followed, and the stop where the caller takes one; runs in the caller."""
 
 import contextlib
+import inspect
 import sys
 import threading
 from typing import Any
@@ -15,6 +16,9 @@ GET = "ray._private.worker:Worker.get_objects"
 WRAP = ("asyncio:wrap_future", "asyncio.futures:wrap_future")
 """The names of the function that `await` calls for an object of Ray (ray/includes/object_ref.pxi, as_future). It is
 pickled by the second."""
+
+COROUTINES = inspect.CO_COROUTINE | inspect.CO_ITERABLE_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_GENERATOR
+"""The flags of the code of coroutines and generators."""
 
 LIBRARIES = ("ray", "asyncio", "threading", "concurrent", "uvloop", "_raydap_agent")
 """The packages whose frames are between Ray and the user's function."""
@@ -95,18 +99,25 @@ class RemoteResults:
         return is_stop
 
     def _awaits(self, ref: Any, future: Any, frame: Any) -> None:
-        """Wait until the future of a result is done. After that, asyncio resumes the coroutine in this frame."""
+        """Wait until the future of a result is done. After that, asyncio resumes the user's coroutine.
+
+        `frame` has called `wrap_future`, in a coroutine of the user's or in a task that asyncio has made for it.
+        """
+        import asyncio
+
         task = str(ref.task_id().hex())
-        while frame is not None and _package(frame) == "ray":
-            frame = frame.f_back
+        if task not in self._numbers:
+            return
+        awaiting, inner = users_coroutine(frame), asyncio.current_task()
 
         def done(_: Any) -> None:
             with contextlib.suppress(Exception):  # asyncio would report it to the program.
-                if task in self._numbers and self._end(task, not is_library(frame)):
-                    step_over(self.debugger, frame)
+                if task in self._numbers:
+                    users = awaiting or frame_that_awaits(inner)
+                    if self._end(task, users is not None):
+                        step_over(self.debugger, users)
 
-        if task in self._numbers and frame is not None:
-            future.add_done_callback(done)
+        future.add_done_callback(done)
 
 
 def _debugger() -> Any:
@@ -118,6 +129,44 @@ def users_frame(frame: Any) -> Any:
     while frame is not None and is_library(frame):
         frame = frame.f_back
     return frame
+
+
+def users_coroutine(frame: Any) -> Any:
+    """Return the innermost frame outside of libraries among the coroutines that run, from this frame outwards.
+
+    Return None if there is none: the frames around the coroutines are those of the event loop, and of its caller.
+    """
+    while frame is not None and is_library(frame):
+        if frame.f_back is not None and not frame.f_code.co_flags & COROUTINES and _package(frame) != "ray":
+            return None
+        frame = frame.f_back
+    return frame if frame is not None and frame.f_code.co_flags & COROUTINES else None
+
+
+def frame_that_awaits(future: Any, depth: int = 8) -> Any:
+    """Return the frame of the user's coroutine that waits for this future of asyncio, None if there is none.
+
+    `asyncio.gather`, `asyncio.wait` and others wait for futures by callbacks, which refer to another future, for which
+    the coroutine waits (asyncio/tasks.py).
+    """
+    import asyncio
+
+    from .coroutines import coroutine_frames
+
+    for callback, *_ in getattr(future, "_callbacks", None) or ():
+        owner = getattr(callback, "__self__", None)
+        if isinstance(owner, asyncio.Task):
+            frames = coroutine_frames(owner.get_coro())
+            users = [frame for frame in frames if not is_library(frame)]
+            found = users[0] if users else frame_that_awaits(owner, depth - 1) if depth else None
+        else:
+            parts = [each.cell_contents for each in getattr(callback, "__closure__", None) or ()]
+            parts += getattr(callback, "args", None) or ()  # Of a functools.partial.
+            others = [each for each in parts if asyncio.isfuture(each) and each is not future]
+            found = next(filter(None, (frame_that_awaits(each, depth - 1) for each in others)), None) if depth else None
+        if found is not None:
+            return found
+    return None
 
 
 def is_library(frame: Any) -> bool:
