@@ -6,7 +6,7 @@ from typing import Any
 from raydap.core.requests import caller_frames
 from raydap.errors import Code
 from support.fake_client import FakeClient
-from support.fake_worker import FakeWorker
+from support.fake_worker import FakeWorker, blocked
 from support.playbook import Play
 
 TASK, OUTER = "ab" * 24, "cd" * 24
@@ -81,6 +81,19 @@ def test_a_task_without_a_known_caller_is_looked_up_once_for_each_stop(play: Pla
     assert (asked(driver), asked(actor)) == (1, 1)
     worker.say("raydapTask", {"threadId": 1, "task": ""})
     assert len(stack(client, thread)) == own
+    assert (asked(driver), asked(actor)) == (0, 0)
+
+
+def test_a_blocked_thread_which_may_run_another_task_shows_no_callers(play: Play) -> None:
+    client, driver, actor, worker = begun(play)
+    thread = client.stop()["threadId"]
+    client.request("continue", threadId=thread)
+    client.inbox.clear()
+    worker.blocked = blocked(1)
+    client.request("pause", threadId=thread)
+    play.tick(1)
+    client.inbox.clear()
+    assert len(stack(client, thread)) == 3
     assert (asked(driver), asked(actor)) == (0, 0)
 
 

@@ -71,9 +71,9 @@ def caller_frame(target: HandleTarget) -> CallerFrame | None:
 def of_thread(state: State, thread: WorkerThread) -> Flow[list[Frame]]:
     """Return the labels and frames of all callers of a stopped thread, the nearest caller first; [] if none is known.
 
-    A task whose caller is not known is not looked up again at the same stop.
+    A task whose caller is not known is not looked up again at the same stop. A BLOCKED thread has not reported its task.
     """
-    scope, task = thread.stop, thread.task
+    scope, task = thread.stop, "" if thread.snapshot is not None else thread.task
     frames: list[Frame] = []
     shown: set[str] = set()
     while scope is not None and task and task not in shown | thread.uncalled and len(shown) < MAX_CALLERS:
