@@ -58,6 +58,17 @@ def test_the_frames_of_all_callers_follow_those_of_the_task(play: Play) -> None:
     assert (asked(driver), asked(actor)) == (2, 2)
 
 
+def test_a_file_of_a_caller_has_the_path_that_the_client_knows(play: Play) -> None:
+    client = play.session({"pathMappings": [{"localRoot": "/home/me", "remoteRoot": "/app"}]})
+    driver, worker = play.attached("driver", "worker")
+    driver.say("raydapCaller", {})
+    driver.recorded = {TASK: call(("train", 30))}
+    worker.say("raydapTask", {"threadId": 1, "task": TASK})
+    worker.stop()
+    frames = stack(client, client.stop()["threadId"])
+    assert frames[-1]["source"] == {"name": "train.py", "path": "/home/me/train.py"}
+
+
 def test_a_call_is_looked_up_once(play: Play) -> None:
     client, driver, actor, worker = begun(play)
     thread = client.stop()["threadId"]

@@ -3,6 +3,7 @@
 None of the user's code runs for an answer, and no thread is stopped (stack_reader.py).
 """
 
+import os
 import threading
 from typing import Any
 
@@ -22,7 +23,7 @@ def read_call(debugger: Any, task: str) -> str:
     if call is None:
         return ""
     ident, caller, frames = call
-    shown = [{"name": code.co_name, "path": code.co_filename, "line": _line(code, last)} for _, code, last in frames]
+    shown = [{"name": code.co_name, "path": _path(code), "line": _line(code, last)} for _, code, last in frames]
     return as_json({"thread": _thread(ident), "task": caller, "frames": shown})
 
 
@@ -72,6 +73,11 @@ def _thread(ident: int) -> Any:
 
     thread = threading._active.get(ident)  # type: ignore[attr-defined]
     return 0 if thread is None else dap_id(get_thread_id(thread))
+
+
+def _path(code: Any) -> str:
+    path = str(code.co_filename)
+    return path if path.startswith("<") else os.path.abspath(path)
 
 
 def _line(code: Any, position: int) -> int:

@@ -19,7 +19,7 @@ from raydap.core.model.handles import HandleScope, HandleTarget
 from raydap.core.model.recorded_call import RecordedCall
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker, WorkerThread
-from raydap.core.translate import names, paths
+from raydap.core.translate import breakpoint_paths, names, paths
 from raydap.core.translate.local_files import make_readable
 from raydap.core.translate.stacks import is_library_frame
 from raydap.core.workers.replies import query
@@ -71,7 +71,8 @@ def caller_frame(target: HandleTarget) -> CallerFrame | None:
 def of_thread(state: State, thread: WorkerThread) -> Flow[list[Frame]]:
     """Return the labels and frames of all callers of a stopped thread, the nearest caller first; [] if none is known.
 
-    A task whose caller is not known is not looked up again at the same stop. A BLOCKED thread has not reported its task.
+    A task whose caller is not known is not looked up again at the same stop. A BLOCKED thread has not reported
+    its task.
     """
     scope, task = thread.stop, "" if thread.snapshot is not None else thread.task
     frames: list[Frame] = []
@@ -122,7 +123,7 @@ def _frames(state: State, scope: HandleScope, task: str, recorded: RecordedCall)
     for number, each in enumerate(recorded.frames):
         if each.path == _OWN_FILE:
             continue
-        path = each.path if worker is None else paths.mapped(each.path, worker.settings, "")
+        path = each.path if worker is None else _clients_path(worker, each.path)
         name = {"name": file_name(path)}
         source = name if path.startswith("<") else {**name, "path": path}
         handle = scope.handle(Kind.FRAME, CallerFrame(task, number).local())
@@ -131,6 +132,7 @@ def _frames(state: State, scope: HandleScope, task: str, recorded: RecordedCall)
     users = [number for number, frame in enumerate(frames) if not is_library_frame(frame)]
     frames = frames[users[0] : users[-1] + 1] if users else []
     if worker is not None and not worker.scope.closed:
+        breakpoint_paths.apply(worker.run, {"stackFrames": frames})
         yield from make_readable(state, worker, {"stackFrames": frames})
     if scope.closed or not frames:
         return []
@@ -139,6 +141,10 @@ def _frames(state: State, scope: HandleScope, task: str, recorded: RecordedCall)
         "name": f"called by {recorded.name if worker is None else names.title(worker)}",
     }
     return [{**label, "line": 0, "column": 0, "presentationHint": "label"}, *frames]
+
+
+def _clients_path(worker: Worker, path: str) -> str:
+    return paths.to_client(paths.mapped(path, worker.settings, ""), paths.workspace(worker.settings))
 
 
 def add(body: dict[str, object], callers: list[Frame], arguments: Mapping[str, object]) -> None:
