@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from dap_client import RequestFailed
 
-from raydap.inworker import agent, calls
+from raydap.inworker import agent, calls, task_calls
 from support.agents import PreparedProgram, ask, attach_greeted, read_line
 from support.entered import EnteredWorker
 
@@ -135,9 +135,9 @@ RECORD = (
 """The expression that records a call of this frame, as if it had submitted a task to Ray."""
 
 RUNNING: Mapping[str, Callable[[int], str]] = {
-    "recorded_call": lambda thread: f"({RECORD}, {calls.recorded_call('ab')})",
-    "running_frame": lambda thread: f"({RECORD}, {calls.running_frame('ab', 0)})",
-    "frame_values": lambda thread: f"({RECORD}, {calls.frame_values('ab', 0)})",
+    "recorded_call": lambda thread: f"({RECORD}, {task_calls.recorded_call('ab')})",
+    "running_frame": lambda thread: f"({RECORD}, {task_calls.running_frame('ab', 0)})",
+    "frame_values": lambda thread: f"({RECORD}, {task_calls.frame_values('ab', 0)})",
     "all_stacks": lambda thread: calls.all_stacks(),
     "all_waits": lambda thread: calls.all_waits(),
     "blocked_threads": lambda thread: calls.blocked_threads([thread]),
@@ -151,12 +151,12 @@ RUNNING: Mapping[str, Callable[[int], str]] = {
     "first_line": lambda thread: calls.first_line(__file__),
     "result_part": lambda thread: calls.result_part(1, 0),
     "show_arrays": lambda thread: calls.show_arrays(),
-    "resolve_step": lambda thread: calls.resolve_step(1, "ab"),
-    "decide_step": lambda thread: calls.decide_step(1, True),
-    "disarm_step": lambda thread: calls.disarm_step(1),
-    "stop_at_result": lambda thread: calls.stop_at_result("ab"),
-    "forget_result": lambda thread: calls.forget_result("ab"),
-    "is_outermost": lambda thread: calls.is_outermost(thread),
+    "resolve_step": lambda thread: task_calls.resolve_step(1, "ab"),
+    "decide_step": lambda thread: task_calls.decide_step(1, True),
+    "disarm_step": lambda thread: task_calls.disarm_step(1),
+    "stop_at_result": lambda thread: task_calls.stop_at_result("ab"),
+    "forget_result": lambda thread: task_calls.forget_result("ab"),
+    "is_outermost": lambda thread: task_calls.is_outermost(thread),
     "pause_thread": lambda thread: f"({calls.pause_thread(thread)}, {calls.resume_thread(thread)})",
 }
 """The expressions that the core sends to a running process."""
@@ -226,8 +226,12 @@ NO_LOOKS = {
 
 
 def test_the_tables_have_every_question_that_the_source_has() -> None:
-    public = [name for name, each in vars(calls).items() if not name.startswith("_") and callable(each)]
-    own = {name for name in public if getattr(calls, name).__module__ == calls.__name__}
+    own = {
+        name
+        for module in (calls, task_calls)
+        for name, each in vars(module).items()
+        if not name.startswith("_") and callable(each) and each.__module__ == module.__name__
+    }
     assert own - {"ResultError"} == (RUNNING.keys() | STOPPED.keys() | HIT.keys() | NO_LOOKS.keys()) - OF_EDITORS
     read = {
         node.args[0].value

@@ -6,7 +6,7 @@ import pytest
 
 from raydap.core.effects import InjectAgent, ReleaseAgent
 from raydap.core.workers.remote_steps import LONG_S, READY_S
-from raydap.inworker import calls
+from raydap.inworker import task_calls
 from raydap.protocol.types import WorkerKey
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
@@ -74,7 +74,7 @@ def test_a_step_follows_its_call_to_the_first_line(play: Play) -> None:
     number = step_into(client, driver)
     assert heard(driver) == ["arm", "next"]
     driver.say("raydapCall", {"number": number, **CALL})
-    assert functions(worker) == [{"name": "outer", "condition": calls.is_called(number, "")}]
+    assert functions(worker) == [{"name": "outer", "condition": task_calls.is_called(number, "")}]
     assert heard(driver) == ["setFunctionBreakpoints", "decide"]
     heard(worker)
     driver.say("raydapSubmitted", {"number": number, "threadId": 1, "task": TASK})
@@ -100,7 +100,7 @@ def test_a_worker_that_is_attached_later_gets_the_task(play: Play) -> None:
     late = prepared(play, "late")
     call(play, late)
     play.take_all(ReleaseAgent)
-    assert functions(late) == [{"name": "outer", "condition": calls.is_called(number, TASK)}]
+    assert functions(late) == [{"name": "outer", "condition": task_calls.is_called(number, TASK)}]
 
 
 def test_a_step_out_leads_to_the_line_that_takes_the_result(play: Play) -> None:
@@ -317,7 +317,7 @@ def test_a_breakpoint_of_the_user_at_the_same_function_stays(play: Play) -> None
     client.request("setFunctionBreakpoints", breakpoints=[{"name": "outer", "condition": "x > 1"}])
     number = step_into(client, driver)
     driver.say("raydapCall", {"number": number, **CALL})
-    condition = f"({calls.is_called(number, '')}) or (x > 1)"
+    condition = f"({task_calls.is_called(number, '')}) or (x > 1)"
     assert functions(worker) == [{"name": "outer", "condition": condition}]
     driver.say("raydapSubmitted", {"number": number, "threadId": 1, "task": ""})
     client.inbox.clear()

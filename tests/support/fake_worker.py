@@ -11,7 +11,7 @@ from typing import Any
 
 from raydap.core.events import Event, WorkerConnected, WorkerGone, WorkerMessage
 from raydap.core.process_info import ProcessInfo, RayFacts
-from raydap.inworker import calls
+from raydap.inworker import calls, task_calls
 from support.conformance import validate
 
 PLUMBING = "/venv/ray/_private/workers/default_worker.py"
@@ -349,7 +349,7 @@ class FakeWorker:
             text = repr(f"{summarised[1]} of {self.key}")
             said = self.values.get(summarised[1], {"type": "str", "text": text, "hash": text})
             self.reply(request, {"result": repr(json.dumps(said)), "type": "str", "variablesReference": 0})
-        elif expression == calls.current_task():
+        elif expression == task_calls.current_task():
             self.reply(request, {"result": repr(self.task), "variablesReference": 0})
         elif "followed_calls" in expression or "remote_results.is_outermost" in expression:
             answer = next((each for name, each in self.steps.items() if name in expression), "")

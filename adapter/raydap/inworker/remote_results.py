@@ -103,8 +103,7 @@ class RemoteResults:
 
         `frame` has called `wrap_future`, in a coroutine of the user's or in a task that asyncio has made for it.
         """
-        import asyncio
-
+        asyncio: Any = sys.modules["asyncio"]
         task = str(ref.task_id().hex())
         if task not in self._numbers:
             return
@@ -149,10 +148,9 @@ def frame_that_awaits(future: Any, depth: int = 8) -> Any:
     `asyncio.gather`, `asyncio.wait` and others wait for futures by callbacks, which refer to another future, for which
     the coroutine waits (asyncio/tasks.py).
     """
-    import asyncio
-
     from .coroutines import coroutine_frames
 
+    asyncio: Any = sys.modules["asyncio"]
     for callback, *_ in getattr(future, "_callbacks", None) or ():
         owner = getattr(callback, "__self__", None)
         if isinstance(owner, asyncio.Task):

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raydap.inworker import bundle, calls
+from raydap.inworker import bundle, calls, task_calls
 from support.installed import FOLDER
 
 REPL = [
@@ -109,7 +109,8 @@ def test_all_are_different_and_what_is_sent_often_is_short() -> None:
 
 NAMED = {
     name
-    for name in re.findall(r"[\"'](\w+)[\"']", Path(calls.__file__).read_text())
+    for source in (calls, task_calls)
+    for name in re.findall(r"[\"'](\w+)[\"']", Path(str(source.__file__)).read_text())
     if Path(FOLDER, f"{name}.py").exists()
 }
 SENT = bundle.with_imports(FOLDER, sorted(NAMED))

@@ -45,11 +45,12 @@ imported, as Python itself does a moment later."""
 VALUES = {
     "agent_session.py": "pydevd.SetupHolder.setup",
     "agent_threads.py": "thread.daemon thread._cmd_queue thread",
+    "call_sites.py": "debugger.raydap_calls",
     "changes.py": "self.debugger.raydap self.debugger.multi_threads_single_notification vars(self.debugger).pop",
     "driver_setup.py": "constants",
     "first_frame.py": "frame.f_trace",
     "light_start.py": "main._tstate_lock main._native_id main._ident",
-    "followed_calls.py": "debugger.raydap_steps",
+    "followed_calls.py": "debugger.raydap_steps sites.follow",
     "line_hits.py": "debugger.raydap_hits",
     "message_limit.py": "command.as_dict command._as_bytes",
     "own_stops.py": "info.pydev_original_step_cmd info.pydev_step_cmd info.pydev_step_stop",

@@ -24,7 +24,7 @@ from raydap.core.translate.local_files import make_readable
 from raydap.core.translate.stacks import is_library_frame
 from raydap.core.workers.replies import query
 from raydap.errors import Code, Problem, ProblemError
-from raydap.inworker import calls
+from raydap.inworker import calls, task_calls
 from raydap.presentation.short_text import file_name
 from raydap.protocol.id_fields import Kind
 from raydap.protocol.types import LocalId, WorkerKey
@@ -106,7 +106,7 @@ def _recorded(state: State, task: str) -> Flow[RecordedCall | None]:
 
 def _ask(state: State, worker: Worker, task: str) -> Flow[RecordedCall | None]:
     try:
-        text = yield from query(worker, calls.recorded_call(task), ANSWER_S)
+        text = yield from query(worker, task_calls.recorded_call(task), ANSWER_S)
         if not text:
             return None
         recorded = msgspec.json.decode(text, type=RecordedCall)
@@ -169,7 +169,7 @@ def running(state: State, frame: CallerFrame) -> Flow[tuple[WorkerThread, LocalI
     worker = None if recorded is None else state.workers.get(recorded.worker)
     if recorded is None or worker is None or not worker.is_attached or frame.number == _LABEL:
         return None
-    local = yield from _query(worker, calls.running_frame(frame.task, frame.number))
+    local = yield from _query(worker, task_calls.running_frame(frame.task, frame.number))
     if not local.isdecimal():
         return None
     thread = worker.threads.get(LocalId(recorded.thread))
@@ -191,7 +191,7 @@ def variables(state: State, frame: CallerFrame) -> Flow[dict[str, object]]:
     worker = None if recorded is None else state.workers.get(recorded.worker)
     text = ""
     if worker is not None and worker.is_attached:
-        text = yield from _query(worker, calls.frame_values(frame.task, frame.number))
+        text = yield from _query(worker, task_calls.frame_values(frame.task, frame.number))
     try:
         read = msgspec.json.decode(text, type=list[dict[str, str]]) if text else []
     except (ValueError, RecursionError):

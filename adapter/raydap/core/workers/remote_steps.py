@@ -20,7 +20,7 @@ from raydap.core.process_info import ProcessInfo
 from raydap.core.translate.stacks import frames_of
 from raydap.core.workers import attach, prepared, stops, unprepared
 from raydap.core.workers.replies import load_body, query
-from raydap.inworker import calls
+from raydap.inworker import calls, task_calls
 from raydap.presentation.safe_text import one_line
 from raydap.presentation.short_text import shortened
 from raydap.protocol.types import LocalId, WorkerKey
@@ -52,7 +52,7 @@ def begin(state: State, thread: WorkerThread, target: object) -> Flow[bool]:
     number = state.next_question()
     wanted = target if type(target) is int else -1
     try:
-        expression = calls.arm_step(number, thread.local, wanted)
+        expression = task_calls.arm_step(number, thread.local, wanted)
         answer = yield from query(thread.worker, expression, ANSWER_TIMEOUT_S)
     except calls.ResultError as error:
         state.log("warning", f"{thread.worker} cannot follow a call: {error}")
@@ -110,7 +110,7 @@ def _prepare(state: State, step: RemoteStep, row: ProcessInfo | None) -> Flow[No
     if reason:
         end(state, step, f"Step Into cannot follow {step.function}: {reason}. It steps over the call.")
     else:
-        _ask_caller(step, calls.decide_step(step.number, True))
+        _ask_caller(step, task_calls.decide_step(step.number, True))
 
 
 def _obstacle(state: State, step: RemoteStep, row: ProcessInfo | None) -> str:
@@ -134,7 +134,7 @@ def _set_breakpoint(state: State, step: RemoteStep) -> Flow[None]:
 
 
 def _spec(step: RemoteStep) -> dict[str, object]:
-    return {"name": step.code, "condition": calls.is_called(step.number, step.task)}
+    return {"name": step.code, "condition": task_calls.is_called(step.number, step.task)}
 
 
 def _attach_actor(state: State, step: RemoteStep, row: ProcessInfo) -> None:
@@ -170,7 +170,7 @@ def examine(state: State) -> None:
         if not caller.worker.is_attached or caller.worker.threads.get(caller.local) is not caller:
             end(state, step)
         elif step.stage is StepStage.ARMED and caller.state in (ThreadState.STOPPED, ThreadState.BLOCKED):
-            _ask_caller(step, calls.disarm_step(step.number))
+            _ask_caller(step, task_calls.disarm_step(step.number))
             end(state, step)
 
 
@@ -192,7 +192,7 @@ def submitted(state: State, worker: Worker, body: dict[str, object]) -> None:
 
 def _resolve(state: State, step: RemoteStep) -> None:
     """Send the task id to all workers that may wait for it (inworker/followed_calls.py, ID_TIMEOUT_S)."""
-    expression = {"expression": calls.resolve_step(step.number, step.task), "context": "clipboard"}
+    expression = {"expression": task_calls.resolve_step(step.number, step.task), "context": "clipboard"}
 
     def send(worker: Worker) -> None:
         if worker.stage is not AttachStage.GONE:
@@ -253,9 +253,9 @@ def leave(state: State, thread: WorkerThread) -> Flow[bool]:
         if (yield from _current_task(thread)) != step.task:
             thread.call = None  # The thread has ended the call, and runs another one.
             return False
-        if (yield from query(thread.worker, calls.is_outermost(thread.local), ANSWER_TIMEOUT_S)) != "yes":
+        if (yield from query(thread.worker, task_calls.is_outermost(thread.local), ANSWER_TIMEOUT_S)) != "yes":
             return False
-        expression = calls.stop_at_result(step.task)
+        expression = task_calls.stop_at_result(step.task)
         if (yield from query(step.caller.worker, expression, ANSWER_TIMEOUT_S)) != "watched":
             return False
     except (calls.ResultError, WorkerRefusedError):
@@ -268,7 +268,7 @@ def _current_task(thread: WorkerThread) -> Flow[str]:
     """Return the hex id of the task that a stopped thread runs. Raises ResultError and ProblemError."""
     stack = load_body((yield from thread.worker.ask("stackTrace", {"threadId": thread.local, "levels": 1})))
     frame = next(iter(frames_of(stack)), {}).get("id")
-    arguments = {"expression": calls.current_task(), "frameId": frame, "context": "watch"}
+    arguments = {"expression": task_calls.current_task(), "frameId": frame, "context": "watch"}
     return calls.read_summary(load_body((yield from thread.worker.ask("evaluate", arguments))).get("result"))
 
 
@@ -295,10 +295,10 @@ def give_up(state: State, threads: Iterable[WorkerThread] | None = None) -> None
         if not concerned or step.stage is StepStage.REACHED:
             continue
         if step.stage is StepStage.RETURNING:
-            _ask_caller(step, calls.forget_result(step.task))
+            _ask_caller(step, task_calls.forget_result(step.task))
             end(state, step, f"raydap no longer waits for the result of {step.function}.")
         elif step.stage is StepStage.ARMED:
-            _ask_caller(step, calls.disarm_step(step.number))
+            _ask_caller(step, task_calls.disarm_step(step.number))
             end(state, step)
         else:
             end(state, step, f"raydap no longer waits for the call of {step.function}; it runs without a stop.")
@@ -342,7 +342,7 @@ def end(state: State, step: RemoteStep, text: str = "") -> None:
     _end_progress(state, step)
     stage = step.stage
     if stage is StepStage.PREPARING:
-        _ask_caller(step, calls.decide_step(step.number, False))
+        _ask_caller(step, task_calls.decide_step(step.number, False))
     if stage in _PENDING:
         step.enter(StepStage.REACHED, state.now)
         if step.ready is not None:
