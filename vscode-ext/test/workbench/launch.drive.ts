@@ -101,6 +101,15 @@ step('a lens compares, steps and continues the workers in its function', async (
   await workbench.screenshot('62-launched-task');
 });
 
+step('the stack of the task leads to the call in the driver, which runs', async () => {
+  await workbench.callStack('stack-frame', 'called by driver plan.py').waitFor();
+  await workbench.callStack('stack-frame', '<module>').click();
+  await workbench.page.getByText('Ln 23, Col').waitFor();
+  await workbench.openScope('Locals');
+  await workbench.variable('planners').waitFor();
+  await workbench.screenshot('62b-caller');
+});
+
 step('it is continued, and the driver stops', async () => {
   await workbench.page.keyboard.press('F5');
   await workbench.page.getByText('Ln 24, Col').waitFor();
