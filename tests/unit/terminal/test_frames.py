@@ -37,6 +37,15 @@ def test_the_stack_is_innermost_first() -> None:
     assert connection.requests == [("stackTrace", {"threadId": 7})]
 
 
+def test_the_frames_of_callers_name_their_process_and_count_as_the_users() -> None:
+    label = {"id": 1003, "name": "called by driver train.py", "line": 0, "presentationHint": "label"}
+    caller = {**BODY, "id": 1004, "name": "main", "line": 50, "presentationHint": "subtle"}
+    connection = ScriptedConnection({"stackTrace": {"stackFrames": [BODY, label, caller]}})
+    found = asyncio.run(frames.stack(connection, 7))
+    assert users(found) == found
+    assert [frame.place for frame in found] == ["train.py(42)step()", "train.py(50)main() (called by driver train.py)"]
+
+
 def lines(connection: ScriptedConnection, *asked: Frame) -> list[list[str]]:
     async def read() -> list[list[str]]:
         sources = Sources()
