@@ -10,7 +10,19 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import agents, cluster, crowd, idle_agent, language, large_cluster, over_relay, own_time, report, stepping
+from bench import (
+    agents,
+    cluster,
+    crowd,
+    idle_agent,
+    language,
+    large_cluster,
+    over_relay,
+    own_time,
+    report,
+    stepping,
+    watching,
+)
 from bench.report import Row
 from support import processes
 
@@ -21,6 +33,7 @@ PARTS: dict[str, Callable[[Path, bool], Iterator[Row]]] = {
     "crowd": crowd.measure,
     "relay": over_relay.measure,
     "steps": stepping.measure,
+    "watches": watching.measure,
     "ray": cluster.measure,
     "agents": agents.measure,
     "language": language.measure,

@@ -3,6 +3,7 @@
 tests/golden/debugpy_session.jsonl is a recording of the real debugpy; tests/golden/test_golden.py compares them.
 """
 
+import ast
 import itertools
 import json
 import re
@@ -54,6 +55,12 @@ class FakeWorker:
         """The calls that it has recorded, by the id of the task."""
         self.running_frames: dict[tuple[str, int], int] = {}
         """The ids of the frames of these calls that still run, by the id of the task and the number of the frame."""
+        self.watchpoints: list[dict[str, Any]] = []
+        """The watchpoints that the worker has now."""
+        self.watch_answer: dict[str, Any] = {"verified": True, "message": "", "running": 1}
+        """The answer about each watchpoint."""
+        self.place: dict[str, Any] = {"expression": "loss", "path": "/app/train.py", "line": 7, "function": "step"}
+        """The answer to where an expression is watched."""
         self.task = "ab" * 24
         """The id of the task that each thread runs."""
         self.collectives = ""
@@ -354,6 +361,13 @@ class FakeWorker:
         elif "followed_calls" in expression or "remote_results.is_outermost" in expression:
             answer = next((each for name, each in self.steps.items() if name in expression), "")
             self.reply(request, {"result": json.dumps(answer), "variablesReference": 0})
+        elif "watched_places.place(" in expression:
+            self.reply(request, {"result": json.dumps(json.dumps(self.place)), "variablesReference": 0})
+        elif "watchpoints.watchpoints(" in expression:
+            specs = ast.literal_eval(re.findall(r"loads\((.*?)\)\)\)\)\(", expression, re.DOTALL)[0])
+            self.watchpoints = json.loads(specs)
+            answers = [{"number": each["number"], **self.watch_answer} for each in self.watchpoints]
+            self.reply(request, {"result": json.dumps(json.dumps(answers)), "variablesReference": 0})
         elif expression == calls.collectives():
             self.reply(request, {"result": json.dumps(self.collectives), "variablesReference": 0})
         elif expression == calls.own_rank():

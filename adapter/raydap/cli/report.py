@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -53,6 +54,15 @@ _JOB = re.compile(r"[0-9a-f]{8}|raysubmit_\w+")
     shell_complete=completing.files,
     help="Record the value of the expression each time a worker executes the line, without stopping.",
 )
+@click.option(
+    "--watch",
+    "watches",
+    metavar="FILE:LINE EXPRESSION",
+    nargs=2,
+    multiple=True,
+    shell_complete=completing.files,
+    help="Record where the expression changes, or becomes true, in the function at this line.",
+)
 @click.option("--on-error", is_flag=True, help="Inspect tasks and actors that fail, and the driver if it fails.")
 @click.option(
     "--every",
@@ -86,6 +96,7 @@ def report(
     trace: str | None,
     stops: tuple[str, ...],
     traces: tuple[tuple[str, str], ...],
+    watches: tuple[tuple[str, str], ...],
     on_error: bool,
     every: float | None,
     limit: float | None,
@@ -110,12 +121,14 @@ def report(
       raydap report --out report.html --on-error train.py --lr 0.1
       raydap report --break-at 'train.py:42 if loss > 10' train.py
       raydap report --trace-at train.py:42 loss --every 5m --job 02000000
+      raydap report --watch train.py:42 'loss != loss' train.py
     """
     from raydap.report.report_files import ReportFiles
     from raydap.report.unattended import Reporting
 
     target = terminal_command.target(**named)
     watch = _watch(program, args, job, module, python, _lines(stops, traces), on_error, every, limit, reach)
+    watch = replace(watch, watches=_watches(watches))
     if watch.program is not None and target.url is not None:
         raise click.UsageError("--connect works only with a job: a hub would run the program on its own machine.")
     files = ReportFiles(out, data, trace)
@@ -158,6 +171,14 @@ def _watch(
         raise click.UsageError("For a running job, give no arguments, and neither --module nor --python.")
     command = ("raydap", *sys.argv[1:])
     return Watch(launched, job, lines, on_error, every, limit, reach, command)
+
+
+def _watches(watches: tuple[tuple[str, str], ...]) -> tuple[WatchedLine, ...]:
+    """Return the expressions to watch. Raises click.UsageError."""
+    try:
+        return tuple(traced(where, what) for where, what in watches)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _lines(stops: tuple[str, ...], traces: tuple[tuple[str, str], ...]) -> tuple[WatchedLine, ...]:

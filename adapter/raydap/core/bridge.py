@@ -38,6 +38,8 @@ from raydap.core.workers import (
     stops,
     unprepared,
     waiting_workers,
+    watch_hits,
+    watch_setting,
     worker_entries,
 )
 from raydap.errors import Code, Problem, ProblemError, sentence
@@ -62,6 +64,8 @@ WORKER_EVENTS: dict[str, Callable[[State, Worker, dict[str, object]], None]] = {
     "raydapTaken": remote_steps.taken,
     "raydapTask": lambda _, worker, body: caller_frames.note_task(worker, body),
     "raydapCaller": lambda state, worker, _: caller_frames.note_caller(state, worker.key),
+    "raydapWatched": watch_hits.hit,
+    "raydapWatchNote": watch_hits.noted,
 }
 """The handlers of workers' events. Any other event is dropped, such as debugpy's private ones.
 
@@ -140,6 +144,7 @@ TICK_STEPS: tuple[Callable[[State], None], ...] = (
     barriers.examine_again,
     breakpoint_events.send_texts,
     remote_steps.report_long,
+    watch_setting.examine,
 )
 """Called at every Tick. The order does not matter: tests shuffle it (tests/playbook/conftest.py)."""
 

@@ -59,7 +59,7 @@ def trace_thread(traced: set[int]) -> None:
         # The thread was idle when the debugger detached, so it is still traced.
         traced.discard(threading.get_ident())
         # Keep a trace function of the program.
-        if type(sys.gettrace()).__module__.startswith("_pydevd"):
+        if type(sys.gettrace()).__module__.startswith(("_pydevd", "_raydap")):
             sys.settrace(None)
 
 

@@ -250,6 +250,17 @@ def summary(expression: str, seconds: float) -> str:
     return f"(lambda value, raydap: raydap.value_summary.summary(value, {seconds!r}))(({expression}\n), {modules})"
 
 
+def set_watchpoints(specs: str) -> str:
+    """Return the expression that makes these (JSON) the watchpoints; its result is a `str`, JSON of the answers."""
+    call = f"raydap.watchpoints.watchpoints({_DEBUGGER}).set(__import__('json').loads({specs!r}))"
+    return _value(call, "watchpoints")
+
+
+def watch_place(frame: int, variable: int, name: str) -> str:
+    """Return the expression for the place of a variable, or of an expression in a frame, as a `str` of JSON."""
+    return _answer("watched_places", f"place({_DEBUGGER}, {frame}, {variable}, {name!r})")
+
+
 def stops_at_hit(number: int, marker: str, condition: str) -> str:
     """Return the condition of a breakpoint that counts all hits and stops at few of them (line_hits.py).
 

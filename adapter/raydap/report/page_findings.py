@@ -24,6 +24,15 @@ def of_report(report: Report) -> Iterator[Finding]:
             times = f", {counted(error.count, 'time')}" if error.count > 1 else ""
             yield f"error{index}", f"{error.type}{where}", f" in {error.label or 'a worker'}{times}"
     yield from (("", "", f"{each.label}: {each.problem}") for each in report.workers if each.problem)
+    for index, watch in enumerate(report.watches):
+        if watch.hits:
+            first = watch.hits[0]
+            place = file_line(watch.path, first.line) if first.line else "the beginning of a call"
+            what = f"changed from {first.before} to {first.after}" if first.before else "became true"
+            step = f" ({first.step})" if first.step else ""
+            yield f"watch{index}", watch.expression, f" first {what} in {first.label}, after {place}{step}"
+        elif not watch.verified:
+            yield f"watch{index}", watch.expression, f": {watch.reason}"
     for index, trace in enumerate(report.traces):
         bad = [each.label for each in trace.series if any(point.nan or point.inf for point in each.points)]
         if bad:

@@ -123,6 +123,53 @@ class LineRecord(WatchedRecord, frozen=True):
     """The first ten and the last ten stops of each kind of worker, in the order of time."""
 
 
+class WatchHit(Message, frozen=True):
+    """A change of a watched expression in a worker, or the moment when it became true."""
+
+    time: float
+    """When the worker stopped."""
+    worker: str
+    """The key of the worker."""
+    label: str
+    """The worker's name."""
+    line: int
+    """The line after which the value was another one; 0 for the beginning of a call."""
+    source: str
+    """The text of this line; "" if this machine does not have the file."""
+    before: str
+    """The value before; "" for an expression that became true."""
+    after: str
+    """The value after the line."""
+    step: str
+    """The variables that count steps there, such as `epoch 3, step 120`; "" if there are none."""
+    text: str
+    """All of this in one line."""
+
+
+class WatchRecord(Message, frozen=True):
+    """A watched expression."""
+
+    path: str
+    """The path of the file."""
+    line: int
+    """The line that the user has given, in the function where the expression is watched."""
+    source: str
+    """The text of the line; "" if this machine does not have the file."""
+    expression: str
+    """The expression."""
+    verified: bool
+    """Whether a worker has watched it."""
+    message: str
+    """The last message about the watchpoint."""
+    hits: tuple[WatchHit, ...]
+    """The first three hits of each worker, in the order of time."""
+
+    @property
+    def reason(self) -> str:
+        """Why there are no hits, as a sentence for the user."""
+        return "It has not changed or become true." if self.verified or not self.message else self.message
+
+
 class Values(Message, frozen=True):
     """The values of an expression in one worker during a short interval."""
 
@@ -321,6 +368,8 @@ class Report(Message, frozen=True):
     """The messages of raydap in the order of time."""
     output: tuple[str, ...]
     """The last lines that the program printed."""
+    watches: tuple[WatchRecord, ...] = ()
+    """The expressions of `--watch`."""
 
     @property
     def end(self) -> float:

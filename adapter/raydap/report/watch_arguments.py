@@ -33,6 +33,8 @@ class Watch:
     """The id or submission id of a running job."""
     lines: tuple[WatchedLine, ...] = ()
     """The lines of `--break-at` and `--trace-at`, in the user's order."""
+    watches: tuple[WatchedLine, ...] = ()
+    """The expressions of `--watch`, in the user's order."""
     on_error: bool = False
     """Whether failing tasks, actors and drivers stop."""
     every_s: float | None = None

@@ -27,6 +27,7 @@ from raydap.report.ray_tasks import RayTasks
 from raydap.report.records import LookRecord, Note, Outcome, Report, SampleRecord, Timeline
 from raydap.report.stop_looks import Look, look, resume
 from raydap.report.watch_arguments import Watch
+from raydap.report.watched_expressions import WatchedExpressions
 from raydap.report.watched_lines import HitMessage, SeenErrors, SeenLine, WatchedLines
 from raydap.tasks import Tasks
 from raydap.terminal.live_session import LiveSession
@@ -98,6 +99,7 @@ class WatchedRun:
         # The markers around messages of workers are random, because programs print to the same stream.
         marker = f"@raydap-{secrets.token_hex(8)}@"
         self.lines = WatchedLines(watch.lines, marker)
+        self.expressions = WatchedExpressions(watch.watches)
         self._hits_pattern = re.compile(f"{re.escape(marker)}({{[^\n]*?}}){re.escape(marker)}")
         self._print_event = print_event
         self._output = ProgramOutput(echo)
@@ -143,6 +145,9 @@ class WatchedRun:
         for file, specs in self.lines.breakpoints().items():
             answer = await request("setBreakpoints", {"source": {"path": file}, "breakpoints": specs})
             self.lines.take_answers(file, specs, answer.get("breakpoints") or [])
+        if self.expressions.seen:
+            answer = await request("setDataBreakpoints", {"breakpoints": self.expressions.breakpoints()})
+            self.expressions.take_answers(answer.get("breakpoints") or [])
         await request("setExceptionBreakpoints", {"filters": ["uncaught"] if self.watch.on_error else []})
         # With the list of workers, the first stop finds the worker of its thread.
         await self.live.list_workers()
@@ -152,6 +157,8 @@ class WatchedRun:
         self._is_over = True
         for file in self.lines.breakpoints():
             await self._request("setBreakpoints", {"source": {"path": file}, "breakpoints": []})
+        if self.expressions.seen:
+            await self._request("setDataBreakpoints", {"breakpoints": []})
         await self._request("setExceptionBreakpoints", {"filters": []})
         await self._looks.wait()
 
@@ -208,6 +215,7 @@ class WatchedRun:
             self._take_output(body)
         elif name == "breakpoint":
             self.lines.take_breakpoint(body["breakpoint"])
+            self.expressions.take_breakpoint(body["breakpoint"])
         elif name == "process":
             self._pid = body.get("systemProcessId")
         elif name == "exited":
@@ -267,6 +275,11 @@ class WatchedRun:
             self._add_stop(stopped, record, is_looked)
 
     def _add_stop(self, stopped: Mapping[str, Any], record: LookRecord, is_looked: bool) -> None:
+        changed = self.expressions.take_stop(record.worker, record.time, stopped)
+        if changed is not None:
+            self.workers.used.add(record.worker)
+            self._print_event(f"{record.label}: {stopped.get('text')}")
+            return
         location = record.frames[-1].location if record.frames else None
         line = self.lines.at_stop(stopped, None if location is None else (location.path, location.line))
         if line is None:
@@ -359,6 +372,7 @@ class WatchedRun:
             timeline=Timeline(tasks=tuple(tasks), pauses=pauses, more=workers.more + self.tasks.more),
             notes=tuple(self._notes.values()),
             output=tuple(self._output.all()),
+            watches=tuple(each.record(workers) for each in self.expressions.seen),
         )
 
 

@@ -12,6 +12,7 @@ from raydap.core.model.handles import Handles
 from raydap.core.model.processes import Processes
 from raydap.core.model.ranks import Ranks
 from raydap.core.model.roster import Roster
+from raydap.core.model.run_watches import RunWatches
 from raydap.core.settings import AttachSettings, LaunchSettings
 from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol import messages
@@ -117,6 +118,7 @@ class Run:
         self.awaits_cluster = False
         """Whether the debugged program still has to join or start its cluster."""
         self.breakpoints = RunBreakpoints(handles)
+        self.watches = RunWatches(handles)
         self.changed_breakpoints: dict[Handle, RunBreakpoint] = {}
         """The breakpoints whose text clients get at the next Tick (workers/breakpoint_events.py)."""
         self.progress: AttachProgress | None = None
@@ -183,6 +185,11 @@ class Run:
             search.set_exception(error)
         for asked in list(self.state_questions.values()):
             asked.set_exception(error)
+
+    @property
+    def can_stop(self) -> bool:
+        """Whether a breakpoint, exception filter or watchpoint can stop a worker that calls no breakpoint()."""
+        return self.breakpoints.can_stop or bool(self.watches.wanted())
 
     @property
     def program(self) -> LaunchSettings | None:

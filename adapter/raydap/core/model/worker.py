@@ -97,7 +97,7 @@ class WorkerThread:
 
     __slots__ = (
         "accept", "arriving", "call", "entering", "handle", "local", "order", "scope", "snapshot", "state",
-        "stepped_from", "stepping", "stop", "stopped", "submits", "task", "uncalled", "worker",
+        "stepped_from", "stepping", "stop", "stopped", "submits", "task", "uncalled", "watched", "worker",
     )  # fmt: skip
 
     def __init__(self, worker: "Worker", local: LocalId, order: int) -> None:
@@ -125,6 +125,8 @@ class WorkerThread:
         """The hex id of the task of Ray that the thread ran at its last stop; "" if it ran none."""
         self.uncalled: set[str] = set()
         """The tasks whose callers were looked up in vain at this stop, by their hex ids."""
+        self.watched: dict[str, object] = {}
+        """The fields of the next stop if a watchpoint leads to it (workers/watch_hits.py); {} otherwise."""
         self.arriving = False
         """Whether its next stop is at the hidden breakpoint of a step across `.remote()`."""
         self.call: object = None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from raydap.core.flows import Flow
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
-from raydap.core.requests import barrier_list, comparison, merged_stacks, multi_thread, selecting, waits
+from raydap.core.requests import barrier_list, comparison, merged_stacks, multi_thread, selecting, waits, watch_commands
 from raydap.core.requests.routing import BY_FRAME_ELSE_FOCUS, forward
 from raydap.core.workers import barrier_progress
 from raydap.errors import Code, Problem, ProblemError
@@ -172,6 +172,8 @@ COMMANDS: dict[str, _Command] = {
     "continue": _continue,
     "barriers": _barriers,
     "sets": _sets,
+    "watch": watch_commands.watch,
+    "unwatch": watch_commands.unwatch,
     "help": _help,
 }
 
@@ -188,6 +190,12 @@ USAGE = [
     ("/continue [SET]", "resume all stopped threads, or the threads in a set"),
     ("/barriers", "which workers wait at barriers, and which are missing"),
     ("/barriers show", "show the workers at barriers as stopped; /barriers release resumes them"),
+    (
+        "/watch EXPRESSION",
+        "stop after each line that changes the value, or makes it true: /watch loss != loss; alone: list these",
+    ),
+    ("/watch --log EXPRESSION", "print the changes, without a stop; other options: --hits N, --at FILE:LINE"),
+    ("/unwatch [NUMBER]", "stop watching an expression, or all"),
     ("/in SET COMMAND", "run a command for the workers in a set: /in actor:Trainer not rank:0 /compare loss"),
     ("/sets", "the named sets; /sets NAME SET adds one, /sets -NAME removes it"),
     ("/help", "these lines"),

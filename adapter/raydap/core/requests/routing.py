@@ -57,7 +57,7 @@ def forward(state: State, request: Request, route: Route, arguments: dict[str, o
         answered = yield from _forward_to_caller(state, request, route, arguments, *caller)
         if answered is not None:
             return answered
-    worker, scope = _find(state, request, route, arguments)
+    worker, scope = worker_of(state, request, route, arguments)
     to_local_ids(state, worker, request.command, arguments)
     shown = next((thread for thread in worker.threads.values() if thread.stop is scope), None)
     if shown is not None and shown.snapshot is not None:
@@ -205,7 +205,7 @@ def _finish_stack(
         look_for_copies(state, worker, mark_stack(body, worker.run.sources, raised))
 
 
-def _find(state: State, request: Request, route: Route, arguments: dict[str, object]) -> tuple[Worker, HandleScope]:
+def worker_of(state: State, request: Request, route: Route, arguments: dict[str, object]) -> tuple[Worker, HandleScope]:
     """Return the worker that gets a request, and the scope for the handles in its answer."""
     handle = arguments.get(route.argument)
     if handle is None and route.else_focused:

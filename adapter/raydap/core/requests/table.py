@@ -15,6 +15,7 @@ from raydap.core.requests import (
     breakpoint_sync,
     comparison,
     console,
+    data_breakpoints,
     evaluation,
     execution,
     merged_stacks,
@@ -142,6 +143,10 @@ TABLE: dict[str, RequestRow] = {
         _FANOUT,
         breakpoint_sync.set_exception_breakpoints,
         capabilities=("supportsExceptionOptions", "supportsExceptionFilterOptions"),
+    ),
+    "dataBreakpointInfo": RequestRow(_LOCAL, data_breakpoints.data_breakpoint_info),
+    "setDataBreakpoints": RequestRow(
+        _FANOUT, data_breakpoints.set_data_breakpoints, capabilities=("supportsDataBreakpoints",)
     ),
     "disconnect": RequestRow(_FANOUT, session.disconnect, who=ALL_ROLES, since=_CONNECTED),
     "pause": RequestRow(_FANOUT, execution.pause, who=DEBUGGERS),

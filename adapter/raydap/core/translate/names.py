@@ -14,7 +14,7 @@ _NOTE = "(note: "
 debugpy appends it if the thread is held in another frame than the one that raised the exception.
 """
 
-_STOPS: dict[object, str] = {"breakpoint": "break", "function breakpoint": "break"}
+_STOPS: dict[object, str] = {"breakpoint": "break", "function breakpoint": "break", "data breakpoint": "watch"}
 
 _MAX_STOP = 10
 """Characters. In the narrowest side bar of VS Code, about as many are left for the name of a worker."""

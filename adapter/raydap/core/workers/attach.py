@@ -27,7 +27,15 @@ from raydap.core.model.worker import AttachStage, Worker
 from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.core.translate import paths
 from raydap.core.translate.local_ids import paths_in
-from raydap.core.workers import breakpoint_events, child_sessions, detach, pauses, program_entry, working_dirs
+from raydap.core.workers import (
+    breakpoint_events,
+    child_sessions,
+    detach,
+    pauses,
+    program_entry,
+    watch_setting,
+    working_dirs,
+)
 from raydap.core.workers.replies import load_body
 from raydap.errors import Code, Problem, ProblemError, sentence
 from raydap.inworker import calls
@@ -130,7 +138,11 @@ def _handshake(state: State, worker: Worker) -> Flow[None]:
     yield from _enter(worker)
     yield from program_entry.stop_at_first_line(worker, HANDSHAKE_TIMEOUT_S)
     worker.advance(AttachStage.CONFIGURING)
-    if paths.workspace(worker.settings) is not None or any(worker.run.breakpoints.groups()):
+    if (
+        paths.workspace(worker.settings) is not None
+        or any(worker.run.breakpoints.groups())
+        or worker.run.watches.had_any
+    ):
         yield from working_dirs.find_package(worker, HANDSHAKE_TIMEOUT_S)
         # A configured worker runs at once, so find all copies of files with breakpoints before that.
         for group in list(worker.run.breakpoints.groups()) if worker.has_modules else ():
@@ -163,6 +175,7 @@ def _configure(state: State, worker: Worker) -> Asked:
     for group in worker.run.breakpoints.groups():
         set_breakpoints(state, worker, group)
     set_exception_breakpoints(worker)
+    watch_setting.set_in(state, worker)
     return worker.request_logged("configurationDone", None, HANDSHAKE_TIMEOUT_S)
 
 

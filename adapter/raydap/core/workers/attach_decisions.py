@@ -143,7 +143,7 @@ def is_needed(run: Run, row: ProcessInfo) -> bool:
     A launched driver is always attached, like any launched program.
     """
     launched = run.program is not None and row.worker_type == "DRIVER"
-    return launched or run.breakpoints.can_stop or run.processes[row.key].choice is True
+    return launched or run.can_stop or run.processes[row.key].choice is True
 
 
 def _attach(state: State, settings: AttachSettings, process: Process, row: ProcessInfo) -> None:

@@ -122,6 +122,7 @@ def forget(state: State, worker: Worker, why: str) -> None:
     worker.run.processes.detached(worker.key)
     state.run.processes.examine(worker.key)
     child_sessions.end(state, worker)
+    worker.run.watches.forget(worker.key)
     changed = worker.run.breakpoints.forget(worker.key)
     if worker.run is state.run:
         breakpoint_events.changed(state, changed)

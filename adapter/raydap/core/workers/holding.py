@@ -11,7 +11,7 @@ from raydap.core.effects import StopDebuggee, StopDiscovery
 from raydap.core.model.client import Client, ClientRole, ClientStage
 from raydap.core.model.run import Ending, Holding, Run
 from raydap.core.model.state import State
-from raydap.core.workers import attach
+from raydap.core.workers import attach, watch_setting
 from raydap.core.workers.detach import detach_all, request_detach
 from raydap.errors import Code, Problem, ProblemError
 
@@ -34,6 +34,8 @@ def leave(state: State, client: Client, seconds: float | None) -> None:
     state.run.stop_waiting(client.id)
     if state.run.breakpoints.forget_filters(state.clients):
         state.start(attach.set_exception_breakpoints_everywhere(state))
+    if is_used(state) and state.run.watches.forget_clients(state.clients):
+        state.start(watch_setting.set_everywhere(state))
     if client.role is ClientRole.CHILD:
         _child_left(state, client)
     elif was_attached and state.run.holding is None and not is_used(state):
@@ -107,6 +109,8 @@ def take_over(state: State, client: Client) -> None:
 
 def drop_old_breakpoints(state: State) -> None:
     """Remove the breakpoints of the held run that the returning client has not set again."""
+    if state.run.watches.forget_clients(state.clients):
+        state.start(watch_setting.set_everywhere(state))
     for group in state.run.breakpoints.drop_unconfirmed():
         state.start(attach.set_breakpoints_everywhere(state, group))
 

@@ -175,7 +175,7 @@ def detach_idle(state: State) -> None:
     Called at every Tick.
     """
     run = state.run
-    if run.configured and not run.breakpoints.can_stop:
+    if run.configured and not run.can_stop:
         for worker in list(state.workers.values()):
             if worker.is_attached and worker.row.agent and worker.run is run and _is_idle(state, worker):
                 selection.detach_worker(state, worker.key)

@@ -22,6 +22,7 @@ from raydap.core.workers import (
     program_entry,
     program_input,
     stop_pacing,
+    watch_hits,
 )
 from raydap.core.workers.replies import load_body
 from raydap.errors import ProblemError
@@ -59,6 +60,7 @@ def _examine(state: State, thread: WorkerThread, body: dict[str, object]) -> Flo
     has_condition = reason == "exception" and bool(breakpoints.conditions)
     # debugpy before 1.8.18 does not report which breakpoint was hit. Nor do later versions if its id is ambiguous.
     is_unnamed = reason in ("breakpoint", "function breakpoint") and hit is None and breakpoints.has_barriers
+    is_unnamed = is_unnamed and not thread.watched
     frame = None
     if reason == "entry" and (yield from program_entry.skips_docstring(thread)):
         return
@@ -111,7 +113,7 @@ def _resume_step(thread: WorkerThread) -> Flow[bool]:
 
 def _show(state: State, thread: WorkerThread, body: dict[str, object]) -> None:
     """Show a stop to the clients, unless another request or a barrier waits for it."""
-    worker = thread.worker
+    worker, watched = thread.worker, watch_hits.of_stop(thread, body.get("reason"))
     hit = worker.run.breakpoints.hit(worker.key, body.get("hitBreakpointIds"))
     # Replace debugpy's description. For an exception it is the message, which may be long and is in exceptionInfo, too.
     # For other stops there is none, and editors show "Paused on breakpoint".
@@ -122,6 +124,8 @@ def _show(state: State, thread: WorkerThread, body: dict[str, object]) -> None:
     stopped |= origin_of(thread)
     if "hitBreakpointIds" in body:
         stopped["hitBreakpointIds"] = [breakpoint.id for breakpoint in hit]
+    if watched:
+        stopped |= {**watched, "description": names.stop(watched["reason"], "")}
     # The previous stop of the thread may still be shown.
     if state.hide_stop(thread, stopped):
         run(state, thread)

@@ -38,7 +38,7 @@ _NO_CALL = "its agent has not called yet; it starts when the worker's native cod
 
 def reaches_all(run: Run) -> bool:
     """Return whether the breakpoints apply to all workers, so that raydap needs the list of all that run."""
-    return _may_inject(run) and run.auto_attach and run.breakpoints.can_stop
+    return _may_inject(run) and run.auto_attach and run.can_stop
 
 
 def inject_needed(state: State) -> None:
@@ -165,7 +165,7 @@ def _is_needed(run: Run, settings: AttachSettings, process: Process) -> bool:
     row, facts = process.alive, process.known
     if row is None or row.worker_type not in ("WORKER", "DRIVER") or not row.pid:
         return False
-    if process.choice is not True and (facts.actor in RAYS_OWN or not run.breakpoints.can_stop):
+    if process.choice is not True and (facts.actor in RAYS_OWN or not run.can_stop):
         return False
     known = None if facts == RayFacts() else facts
     return selection.is_on_node(settings, row) and selection.is_wanted(run, settings, process, known)

@@ -68,7 +68,7 @@ def members(state: State) -> dict[str, WorkerEntry]:
     """Return the entries of all current workers, by their keys, with the changes that clients will get next."""
     entries = {entry.key: entry for entry in current(state)}
     for key in state.run.roster.changed:
-        entry = _entry(state, key) if key in entries else None
+        entry = entry_of(state, key) if key in entries else None
         if entry is not None:
             entries[key] = entry
     return entries
@@ -136,7 +136,7 @@ def _renew(state: State, key: WorkerKey) -> RosterEntry | None:
     roster = state.run.roster
     roster.stale.pop(key, None)
     before, exit_reason = roster.entries.get(key), roster.exit_reasons.pop(key, None)
-    entry = _entry(state, key)
+    entry = entry_of(state, key)
     if entry is not None:
         if before is not None and before.entry == entry:
             return None
@@ -183,7 +183,7 @@ def attached_state(worker: Worker) -> Literal["stopped", "held", "running"]:
     return "held" if any(thread.is_at_barrier for thread in threads) else "running"
 
 
-def _entry(state: State, key: WorkerKey) -> WorkerEntry | None:
+def entry_of(state: State, key: WorkerKey) -> WorkerEntry | None:
     """Return the current entry of a worker; None if it has no state."""
     progress = _state(state, key)
     worker = state.workers.get(key)

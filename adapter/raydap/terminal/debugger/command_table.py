@@ -9,6 +9,7 @@ from raydap.terminal.debugger import (
     moving,
     pdb_commands,
     value_commands,
+    watch_terminal,
     worker_commands,
 )
 from raydap.terminal.debugger.debugger import CommandError, Debugger
@@ -184,6 +185,16 @@ COMMANDS = (
         "barrier [[FILE:]LINE [16] [60s] | show | release]",
         "hold workers until all have arrived; alone: list the barriers",
         breakpoint_commands.barrier,
+    ),
+    Command(
+        _BREAK,
+        ("watch",),
+        "watch [--log] [--hits N] [--at FILE:LINE] EXPRESSION",
+        "stop after each line that changes the value, or makes it true: watch loss != loss; alone: list these",
+        watch_terminal.watch,
+    ),
+    Command(
+        _BREAK, ("unwatch",), "unwatch [NUMBER]", "stop watching an expression; alone: all", watch_terminal.unwatch
     ),
     Command(
         _WORKERS,

@@ -1,0 +1,182 @@
+"""The lines of watched functions, reported by `sys.monitoring`; runs in the worker, from Python 3.12 on.
+
+raydap's own monitoring tool gets the start of each function once. Python reports it again only for watched functions,
+so other functions cost nothing. In a watched function it gets the lines that matter (watched_code.py); Python reports
+each of the others once.
+"""
+
+import sys
+import threading
+import time
+from contextlib import suppress
+from typing import Any
+
+from .own_stops import step_over
+
+TOOLS = (4, 3, 5)
+"""The ids of tools that may be used. raydap uses another of the first two for itself (resumed_frames.py)."""
+
+NAME = "raydap watchpoints"
+
+
+class WatchedEvents:
+    """The monitoring tool of the watchpoints. Each code object of a watched function has local events."""
+
+    def __init__(self, watchpoints: Any) -> None:
+        self._watchpoints = watchpoints
+        self._monitoring: Any = getattr(sys, "monitoring", None)
+        self._tool = -1
+        self._codes: dict[int, Any] = {}
+        """The code objects with local events, by `id`."""
+        self._busy: set[int] = set()
+        """The idents of threads that evaluate an expression now. It can call a watched function."""
+        self._lock = threading.Lock()
+        self._skips: dict[int, tuple[Any, int]] = {}
+        """The code and line that pydevd must not get, by the ident of the thread."""
+        self._pydevds: Any = None
+        """pydevd's callback for lines, while `_skip` replaces it."""
+
+    def begin(self) -> str:
+        """Begin with the watchpoints of now. Return why that is not possible, "" if it is."""
+        monitoring, events = self._monitoring, self._monitoring.events
+        if self._tool < 0:
+            free = [each for each in TOOLS if monitoring.get_tool(each) is None]
+            if not free:
+                return "Other tools use all of Python's monitoring (sys.monitoring) in this process."
+            self._tool = free[0]
+            monitoring.use_tool_id(self._tool, NAME)
+            register = monitoring.register_callback
+            register(self._tool, events.PY_START, self._start)
+            register(self._tool, events.PY_RESUME, self._resume)
+            register(self._tool, events.PY_THROW, self._throw)
+            register(self._tool, events.LINE, self._line)
+            register(self._tool, events.PY_RETURN, self._return)
+            monitoring.set_events(self._tool, events.PY_START | events.PY_RESUME | events.PY_THROW)
+        for code in self._codes.values():
+            monitoring.set_local_events(self._tool, code, 0)
+        self._codes.clear()
+        self.refresh()
+        return ""
+
+    def end(self) -> str:
+        """End the tool. Return ""."""
+        monitoring, tool = self._monitoring, self._tool
+        if tool >= 0:
+            events = monitoring.events
+            self._tool = -1
+            monitoring.set_events(tool, 0)
+            for code in self._codes.values():
+                monitoring.set_local_events(tool, code, 0)
+            self._codes.clear()
+            for each in (events.PY_START, events.PY_RESUME, events.PY_THROW, events.LINE, events.PY_RETURN):
+                monitoring.register_callback(tool, each, None)
+            monitoring.free_tool_id(tool)
+        return ""
+
+    def refresh(self) -> None:
+        """Let Python report again what it has left out so far."""
+        self._monitoring.restart_events()
+
+    def watch(self, record: Any, frame: Any) -> None:
+        """Get the lines of a watched function."""
+        if id(record.code) not in self._codes and self._tool >= 0:
+            events = self._monitoring.events
+            self._codes[id(record.code)] = record.code
+            self._monitoring.set_local_events(self._tool, record.code, events.LINE | events.PY_RETURN)
+
+    def _start(self, code: Any, offset: int) -> Any:
+        record = self._watchpoints.record(code)
+        if record is None:
+            return self._monitoring.DISABLE
+        frame = sys._getframe(1)
+        self.watch(record, frame)
+        self._call(self._watchpoints.enter, record, frame)
+        return None
+
+    def _resume(self, code: Any, offset: int) -> Any:
+        record = self._watchpoints.record(code)
+        if record is None:
+            return self._monitoring.DISABLE
+        frame = sys._getframe(1)
+        self.watch(record, frame)
+        self._call(self._watchpoints.resume, record, frame)
+        return None
+
+    def _throw(self, code: Any, offset: int, error: BaseException) -> None:
+        self._resume(code, offset)
+
+    def _line(self, code: Any, line: int) -> Any:
+        record = self._watchpoints.records.get(id(code))
+        if record is None or line not in record.lines:
+            return self._monitoring.DISABLE
+        frame = sys._getframe(1)
+        if self._call(self._watchpoints.line, record, frame, line):
+            self._skip_in_pydevd(code, line)
+        return None
+
+    def _return(self, code: Any, offset: int, value: Any) -> Any:
+        record = self._watchpoints.records.get(id(code))
+        if record is None:
+            return self._monitoring.DISABLE
+        frame = sys._getframe(1)
+        if frame.f_lineno not in record.ends:
+            return self._monitoring.DISABLE
+        if self._call(self._watchpoints.leave, record, frame):
+            self._step_to_caller(frame)
+        return None
+
+    def _call(self, method: Any, *args: Any) -> bool:
+        ident = threading.get_ident()
+        if ident in self._busy:
+            return False
+        self._busy.add(ident)
+        try:
+            return bool(method(*args))
+        finally:
+            self._busy.discard(ident)
+
+    def _stepping(self) -> int:
+        """Return pydevd's number of the step that the user has begun at the stop, -1 if there is none."""
+        info = self._watchpoints.debugger.set_additional_thread_info(threading.current_thread())
+        return int(info.pydev_step_cmd)
+
+    def _skip_in_pydevd(self, code: Any, line: int) -> None:
+        """Hide the line at which the thread has just stopped from pydevd, if the user steps.
+
+        Python calls the tool with the highest id first. pydevd's tool comes later, and would end the step at the same
+        line.
+        """
+        if self._stepping() == -1 or self._monitoring.get_tool(self._monitoring.DEBUGGER_ID) is None:
+            return
+        with self._lock:
+            is_first = not self._skips
+            self._skips[threading.get_ident()] = code, line
+            if is_first:
+                self._pydevds = None
+                self._pydevds = self._register(self._skip)
+
+    def _register(self, callback: Any) -> Any:
+        """Set pydevd's callback for lines; return the one before."""
+        monitoring = self._monitoring
+        return monitoring.register_callback(monitoring.DEBUGGER_ID, monitoring.events.LINE, callback)
+
+    def _skip(self, code: Any, line: int) -> Any:
+        """Call pydevd's callback, except for the line of `_skip_in_pydevd`; this comes once for each thread."""
+        while self._pydevds is None and self._skips:
+            time.sleep(0)  # Another thread is just replacing the callback.
+        hidden = self._skips.get(threading.get_ident())
+        if hidden is not None:
+            with self._lock:
+                del self._skips[threading.get_ident()]
+                if not self._skips and (before := self._register(self._pydevds)) != self._skip:
+                    self._register(before)  # pydevd has set another one.
+        is_hidden = hidden is not None and hidden[0] is code and hidden[1] == line
+        return None if is_hidden or self._pydevds is None else self._pydevds(code, line)
+
+    def _step_to_caller(self, frame: Any) -> None:
+        """Let a step that the user has begun where a call returns end in the caller."""
+        from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_INTO, CMD_STEP_INTO_MY_CODE
+
+        if self._stepping() not in (-1, CMD_STEP_INTO, CMD_STEP_INTO_MY_CODE) and frame.f_back is not None:
+            with suppress(Exception):
+                step_over(self._watchpoints.debugger, frame.f_back)

@@ -1,0 +1,124 @@
+"""The lines of watched functions, traced together with pydevd; runs in the worker, before Python 3.12.
+
+pydevd has a trace function in each thread. As long as there are watchpoints, each thread has one that calls pydevd's
+and traces the frames of watched functions, too. So all calls in the process take a little longer than with pydevd
+alone, but only the lines of watched functions do.
+"""
+
+import threading
+from contextlib import suppress
+from typing import Any
+
+from .own_stops import step_over
+from .thread_frames import current_frames
+
+
+class WatchedFrames:
+    """The trace functions of the watchpoints."""
+
+    def __init__(self, watchpoints: Any) -> None:
+        self._watchpoints = watchpoints
+        self._debugger: Any = watchpoints.debugger
+        self._begun = False
+
+    def begin(self) -> str:
+        """Begin with the watchpoints of now. Return ""."""
+        if not self._begun:
+            self._begun = True
+            pydevds = self._debugger.fix_top_level_trace_and_get_trace_func
+
+            def fix_top_level_trace_and_get_trace_func(*args: Any) -> Any:
+                tracer, applies = pydevds(*args)
+                return (tracer if tracer is None else self._tracing(tracer)), applies
+
+            self._debugger.fix_top_level_trace_and_get_trace_func = fix_top_level_trace_and_get_trace_func
+            self._trace_again()
+        return ""
+
+    def end(self) -> str:
+        """Give the threads pydevd's own trace functions again. Return ""."""
+        if self._begun:
+            self._begun = False
+            vars(self._debugger).pop("fix_top_level_trace_and_get_trace_func", None)
+            self._trace_again()
+            for innermost in current_frames().values():
+                frame = innermost
+                while frame is not None:
+                    if isinstance(frame.f_trace, WatchedFrame):
+                        frame.f_trace = frame.f_trace.pydevds
+                    frame = frame.f_back
+        return ""
+
+    def refresh(self) -> None:
+        """Do nothing: every line is reported."""
+
+    def watch(self, record: Any, frame: Any) -> None:
+        """Trace a frame that is executed now."""
+        if not isinstance(frame.f_trace, WatchedFrame):
+            frame.f_trace = WatchedFrame(self._watchpoints, record, frame.f_trace)
+
+    def _trace_again(self) -> None:
+        """Let each thread choose its trace function again at its next call."""
+        if not self._debugger.pydb_disposed:
+            self._debugger.enable_tracing(self._debugger.trace_dispatch, apply_to_all_threads=True)
+
+    def _tracing(self, pydevds: Any) -> Any:
+        """Return the trace function of a thread, from that of pydevd."""
+        record_of, watchpoints = self._watchpoints.record, self._watchpoints
+
+        def trace(frame: Any, event: str, arg: Any) -> Any:
+            record = record_of(frame.f_code) if self._begun else None
+            inner = pydevds(frame, event, arg)
+            if record is None:
+                return inner
+            watched = WatchedFrame(watchpoints, record, inner)
+            if event == "call":
+                # A generator or coroutine that is resumed is reported as a call, too.
+                is_new = frame.f_lasti < 0 or frame.f_lineno == frame.f_code.co_firstlineno
+                (watchpoints.enter if is_new else watchpoints.resume)(record, frame)
+            elif event == "line" and watchpoints.line(record, frame, frame.f_lineno):
+                pass
+            frame.f_trace = watched
+            return watched
+
+        return trace
+
+
+class WatchedFrame:
+    """The trace function of one frame."""
+
+    def __init__(self, watchpoints: Any, record: Any, pydevds: Any) -> None:
+        self._watchpoints = watchpoints
+        self._record = record
+        self.pydevds = pydevds
+        """pydevd's trace function of the frame, None if pydevd does not trace it."""
+
+    def __call__(self, frame: Any, event: str, arg: Any) -> Any:
+        """Examine the watchpoints at a line and at the end, and call pydevd's trace function."""
+        stopped = False
+        if event == "line":
+            stopped = self._watchpoints.line(self._record, frame, frame.f_lineno)
+        elif event == "return":
+            stopped = self._watchpoints.leave(self._record, frame)
+            if stopped:
+                self._step_to_caller(frame)
+        if frame.f_trace is not self:
+            # The user has begun a step, so pydevd traces the frame from now on; or the watchpoint is removed.
+            self.pydevds = frame.f_trace
+        # The user steps from here, so pydevd must not end the step at the same line.
+        if self.pydevds is not None and not (stopped and self._is_stepping()):
+            self.pydevds = self.pydevds(frame, event, arg) or self.pydevds
+        if self._record.watches and self._watchpoints.watches:
+            return self
+        frame.f_trace = self.pydevds
+        return self.pydevds
+
+    def _is_stepping(self) -> bool:
+        info = self._watchpoints.debugger.set_additional_thread_info(threading.current_thread())
+        return bool(info.pydev_step_cmd != -1)
+
+    def _step_to_caller(self, frame: Any) -> None:
+        """Let a step that the user has begun where a call returns end in the caller."""
+        if self._is_stepping() and frame.f_back is not None:
+            with suppress(Exception):
+                step_over(self._watchpoints.debugger, frame.f_back)

@@ -1,0 +1,384 @@
+"""Watchpoints: stops at the line after which an expression has another value, or is true; runs in the worker.
+
+A watchpoint belongs to a function. In each call of the function its expression is evaluated at the beginning, and after
+the lines that may have changed it (watched_code.py). If the value differs, the thread stops before the next line. From
+Python 3.12 on the lines are reported by `sys.monitoring`, for the code of the watched functions only
+(watched_events.py), before that by a trace function in their frames (watched_frames.py).
+
+The design is in docs/design/watchpoints.md.
+"""
+
+import ast
+import json
+import sys
+import threading
+from contextlib import suppress
+from typing import Any
+
+from .own_stops import stop_at
+from .submitting_lines import dap_id, send_event
+from .thread_frames import current_frames
+from .watched_code import LineUse, contains, has_scopes, is_condition, is_plain, lines_to_check, roots_of
+from .watched_events import WatchedEvents
+from .watched_frames import WatchedFrames
+from .watched_places import variables_of
+from .watched_values import MISSING, PRIMITIVES, is_same, mark_of, text_of, uncompared
+
+MAX_FRAMES = 1000
+"""The number of frames whose values a watchpoint keeps. A frame that an exception ends is not removed at once."""
+
+COUNTERS = ("epoch", "global_step", "step", "iteration", "batch_idx", "batch", "it", "i")
+"""The names of variables that count the steps of a program. A hit reports those that are numbers."""
+
+_UNCHANGING = PRIMITIVES | {str, bytes}
+
+_STARRED = {0: 0, 4: 1, 8: 1, 12: 2}
+"""The number of arguments with stars, by their flags in a code object."""
+
+_EVERY = LineUse(True, True, 0)
+
+
+class Watch:
+    """One watchpoint in this process."""
+
+    def __init__(self, spec: "dict[str, Any]") -> None:
+        self.spec = spec
+        """The watchpoint as the core sends it."""
+        self.number: int = spec["number"]
+        self.paths = _paths(spec)
+        """The paths that the file can have, as pydevd normalizes them."""
+        text = spec["expression"].strip()
+        tree = ast.parse(text, mode="eval")
+        self.code = compile(tree, "<raydap watch>", "eval")
+        self.condition = compile(spec["condition"].strip(), "<raydap watch>", "eval") if spec["condition"] else None
+        self.roots = roots_of(tree)
+        self.name = tree.body.id if isinstance(tree.body, ast.Name) else ""
+        """The expression, if it is only the name of a variable."""
+        self.is_plain = is_plain(tree)
+        self.becomes_true = is_condition(tree)
+        self.is_call = isinstance(tree.body, ast.Call)
+        self.has_scopes = has_scopes(tree)
+        self.hits = 0
+        self.is_true: bool | None = None
+        """Whether a condition was true when it was last evaluated; None before that."""
+        self.note = ""
+        """The sentence about a value that cannot be compared."""
+        self.frames: dict[int, list[Any]] = {}
+        """By the `id` of a frame: the mark of the value, its text if the mark is not the value itself, and the last
+        line that may have changed it."""
+
+    def read(self, frame: Any) -> Any:
+        """Return the value of the expression in a frame, MISSING if it fails."""
+        try:
+            names = variables_of(frame)
+            if self.name and self.name in names:
+                return names[self.name]
+            if self.has_scopes:
+                return eval(self.code, {**frame.f_globals, **names})
+            return eval(self.code, frame.f_globals, names)
+        except Exception:
+            return MISSING
+
+    def is_known(self, value: Any, frame: Any) -> bool:
+        """Return whether only an assignment can change the value, because all its variables are numbers or texts."""
+        if self.name:
+            return type(value) in _UNCHANGING or value is MISSING
+        names = variables_of(frame)
+        return all(name not in names or type(names[name]) in _UNCHANGING for name in self.roots)
+
+
+class Record:
+    """One code object of a watched function."""
+
+    def __init__(self, code: Any, watches: "list[Watch]", by_line: bool) -> None:
+        self.code = code
+        self.watches = watches
+        self.calls = 0
+        """The calls since the first watchpoint was set."""
+        arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + _STARRED[code.co_flags & 12]]
+        local = {*code.co_varnames} - {*code.co_cellvars}
+        self.plain = {each.number for each in watches if each.is_plain and each.roots <= local}
+        """The numbers of the watchpoints whose value only an assignment can change."""
+        self.unset = {each.number for each in watches if each.name in local and each.name not in arguments}
+        """The numbers of the watchpoints on a variable that has no value at the beginning of a call."""
+        self.by_line = by_line
+        self.lines: dict[int, list[tuple[Watch, LineUse]]] = {}
+        """What the watchpoints do at each line. Lines where none does anything are left out."""
+        self.ends: set[int] = set()
+        """The lines that may change a value and from which the function may return."""
+        self.sort_lines()
+
+    def sort_lines(self) -> None:
+        """Find the lines that matter."""
+        self.lines.clear()
+        for watch in self.watches if self.by_line else ():
+            uses, effects = lines_to_check(self.code, watch.roots, watch.number in self.plain)
+            self.ends |= effects
+            for line, use in uses.items():
+                self.lines.setdefault(line, []).append((watch, use))
+
+    def at(self, line: int) -> "list[tuple[Watch, LineUse]] | None":
+        """Return what the watchpoints do at a line; None for nothing."""
+        return self.lines.get(line) if self.by_line else [(each, _EVERY) for each in self.watches]
+
+
+class Watchpoints:
+    """The watchpoints of this process, as long as one debugger object of pydevd exists."""
+
+    def __init__(self, debugger: Any) -> None:
+        self.debugger = debugger
+        self.watches: dict[int, Watch] = {}
+        self.records: dict[int, Record] = {}
+        """By the `id` of a code object that is kept alive by its record."""
+        self._files: dict[str, list[Watch]] = {}
+        """The watchpoints of each file, by `co_filename`."""
+        is_monitored = sys.version_info >= (3, 12)
+        self._events: Any = WatchedEvents(self) if is_monitored else WatchedFrames(self)
+        self._by_line = is_monitored
+        self._replaced: list[tuple[Any, str, Any]] = []
+
+    def set(self, specs: "list[dict[str, Any]]") -> str:
+        """Make these the watchpoints of the process, and return JSON of an answer for each."""
+        before, self.watches = self.watches, {}
+        problems: dict[int, str] = {}
+        for spec in specs:
+            number = spec["number"]
+            kept = before.get(number)
+            try:
+                self.watches[number] = kept if kept is not None and kept.spec == spec else Watch(spec)
+            except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+                problems[number] = f"{spec['expression']} is not a valid Python expression: {error}."
+        self._files.clear()
+        self.records.clear()
+        self._follow_end()
+        problem = self._events.begin() if self.watches else self._events.end()
+        running = self._find_running() if self.watches and not problem else {}
+        if not self.watches:
+            self.clear()
+        return json.dumps([self._answer(each, problems, problem, running) for each in specs])
+
+    def clear(self) -> None:
+        """Remove all watchpoints, with everything that they have changed in the process."""
+        self.watches.clear()
+        self._events.end()
+        self.records.clear()
+        self._files.clear()
+        for owner, name, ours in self._replaced:
+            if vars(owner).get(name) is ours[0]:
+                if ours[1] is None:
+                    delattr(owner, name)
+                else:
+                    setattr(owner, name, ours[1])
+        self._replaced.clear()
+        vars(self.debugger).pop("raydap_watchpoints", None)
+
+    def _follow_end(self) -> None:
+        """Remove the watchpoints when raydap detaches, and when the debugger's connection is lost."""
+        if self._replaced:
+            return
+        for owner, name in ((self.debugger.raydap, "leave"), (self.debugger, "dispose_and_kill_all_pydevd_threads")):
+            before = getattr(owner, name)
+
+            def ended(*args: Any, call: Any = before, **named: Any) -> Any:
+                with suppress(Exception):
+                    self.clear()
+                return call(*args, **named)
+
+            self._replaced.append((owner, name, (ended, vars(owner).get(name))))
+            setattr(owner, name, ended)
+
+    def _find_running(self) -> "dict[int, int]":
+        """Begin with the frames that threads execute now. Return the number of them for each watchpoint."""
+        found: dict[int, int] = {}
+        for innermost in current_frames().values():
+            frame = innermost
+            while frame is not None:
+                record = self.record(frame.f_code)
+                if record is not None:
+                    self._events.watch(record, frame)
+                    for watch in record.watches:
+                        found[watch.number] = found.get(watch.number, 0) + 1
+                        if id(frame) not in watch.frames:
+                            self._begin(watch, frame)
+                frame = frame.f_back
+        return found
+
+    def _answer(
+        self, spec: "dict[str, Any]", problems: "dict[int, str]", problem: str, running: "dict[int, int]"
+    ) -> "dict[str, Any]":
+        number = spec["number"]
+        text = problems.get(number) or problem
+        if not text and spec["function"] == "<module>" and not running.get(number):
+            text = "The top level of this file is not running, and does not run again in this process."
+        watch = self.watches.get(number)
+        note = "" if watch is None else watch.note
+        return {"number": number, "verified": not text, "message": text or note, "running": running.get(number, 0)}
+
+    def record(self, code: Any) -> "Record | None":
+        """Return the record of a code object, a new one if it is that of a watched function; None if it is not."""
+        found = self.records.get(id(code))
+        if found is not None and found.code is code:
+            return found
+        file = code.co_filename
+        watches = self._files.get(file)
+        if watches is None:
+            path = _normal_path(file)
+            watches = self._files[file] = [each for each in self.watches.values() if path in each.paths]
+        if not watches:
+            return None
+        watches = [each for each in watches if contains(code, each.spec["line"], each.spec["function"])]
+        if not watches:
+            return None
+        found = self.records[id(code)] = Record(code, watches, self._by_line)
+        return found
+
+    def enter(self, record: Record, frame: Any) -> bool:
+        """Begin with the frame of a new call. Return whether the thread has stopped."""
+        record.calls += 1
+        stopped = False
+        for watch in record.watches:
+            if watch.number in record.unset:
+                watch.frames[id(frame)] = [MISSING, None, 0]
+                continue
+            was_true = watch.is_true
+            value = self._begin(watch, frame)
+            if watch.becomes_true and watch.is_true and not was_true:
+                stopped |= self._hit(watch, record, frame, "", text_of(value), 0)
+        return stopped
+
+    def resume(self, record: Record, frame: Any) -> None:
+        """Begin with the frame of a coroutine or generator that was suspended when the watchpoint was set."""
+        for watch in record.watches:
+            if id(frame) not in watch.frames:
+                self._begin(watch, frame)
+
+    def _begin(self, watch: Watch, frame: Any) -> Any:
+        value = watch.read(frame)
+        if len(watch.frames) >= MAX_FRAMES:
+            watch.frames.clear()
+        watch.frames[id(frame)] = [*self._marked(watch, value), 0]
+        return value
+
+    def _marked(self, watch: Watch, value: Any) -> "tuple[Any, str | None]":
+        if watch.becomes_true:
+            try:
+                watch.is_true = value is not MISSING and bool(value)
+            except Exception as error:
+                watch.is_true = False
+                self._report(watch, f"The truth of {watch.spec['expression']} cannot be found out: {error}")
+            return watch.is_true, None
+        if value is MISSING or type(value) in _UNCHANGING:
+            return mark_of(value) if value is not MISSING else value, None
+        self._report(watch, uncompared(value))
+        return mark_of(value), text_of(value)
+
+    def _report(self, watch: Watch, note: str) -> None:
+        """Report once that a value cannot be compared."""
+        if note and not watch.note:
+            watch.note = " ".join(note.split())
+            send_event(self.debugger, "raydapWatchNote", {"number": watch.number, "message": watch.note})
+
+    def line(self, record: Record, frame: Any, line: int) -> bool:
+        """Examine the watchpoints before a line. Return whether the thread has stopped."""
+        stopped = False
+        for watch, use in record.at(line) or ():
+            state = watch.frames.get(id(frame))
+            if use.evaluates:
+                value = watch.read(frame)
+                if state is None:
+                    self._begin(watch, frame)
+                elif value is not state[0]:
+                    stopped |= self._compare(watch, record, frame, state, value, use.only or state[2])
+            if use.notes and state is not None:
+                state[2] = line
+        return stopped
+
+    def leave(self, record: Record, frame: Any) -> bool:
+        """Examine the watchpoints where a call returns, and forget its frame. Return whether the thread has stopped."""
+        stopped = False
+        for watch in record.watches:
+            state = watch.frames.pop(id(frame), None)
+            if state is not None:
+                stopped |= self._compare(watch, record, frame, state, watch.read(frame), frame.f_lineno)
+        return stopped
+
+    def _compare(self, watch: Watch, record: Record, frame: Any, state: "list[Any]", value: Any, line: int) -> bool:
+        if watch.number in record.plain and not watch.is_known(value, frame):
+            record.plain.discard(watch.number)
+            record.sort_lines()
+            self._events.refresh()
+        before, text = state[0], state[1]
+        mark, after_text = self._marked(watch, value)
+        if value is MISSING and not watch.becomes_true:
+            return False  # The value before stays the one to compare with.
+        state[0], state[1] = mark, after_text
+        if is_same(before, mark) or (before is MISSING and not watch.becomes_true):
+            return False
+        if watch.becomes_true or (watch.is_call and type(value) is bool):
+            if not mark:
+                return False
+            return self._hit(watch, record, frame, "", text_of(value), line)
+        return self._hit(watch, record, frame, text or text_of(before), text_of(value), line)
+
+    def _hit(self, watch: Watch, record: Record, frame: Any, before: str, after: str, line: int) -> bool:
+        """Report a change, and stop unless a condition or hit count is against it. Return whether it has stopped."""
+        thread: Any = threading.current_thread()
+        info = self.debugger.set_additional_thread_info(thread)
+        if info.pydev_state == 2 or getattr(thread, "is_pydev_daemon_thread", False):
+            return False  # The user evaluates an expression that calls the function. 2 is pydevd's STATE_SUSPEND.
+        if watch.condition is not None and not _is_true(watch.condition, frame):
+            return False
+        watch.hits += 1
+        if not is_wanted(watch.spec["hits"], watch.hits):
+            return False
+        names = variables_of(frame)
+        counts = [f"{name} {names[name]}" for name in COUNTERS if name in names and type(names[name]) is int]
+        where = {"line": line, "function": record.code.co_name, "hits": watch.hits, "calls": record.calls}
+        body = {"number": watch.number, "before": before, "after": after, **where, "counts": ", ".join(counts)}
+        if watch.spec["log"]:
+            send_event(self.debugger, "raydapWatched", {**body, "stops": False})
+            return False
+        from _pydevd_bundle.pydevd_constants import get_current_thread_id
+
+        body["threadId"] = dap_id(get_current_thread_id(thread))
+        send_event(self.debugger, "raydapWatched", {**body, "stops": True})
+        stop_at(lambda: self.debugger, frame)
+        return True
+
+
+def is_wanted(hits: str, count: int) -> bool:
+    """Return whether a hit with this number stops, by a hit condition as debugpy reads it: `3`, `>= 3`, `% 3`."""
+    text = hits.strip()
+    if not text:
+        return True
+    sign = text.rstrip("0123456789").strip()
+    number = int(text[len(text.rstrip("0123456789")) :])
+    compared = {"": count == number, "==": count == number, ">": count > number, ">=": count >= number}
+    compared |= {"<": count < number, "<=": count <= number, "%": number > 0 and count % number == 0}
+    return compared.get(sign, True)
+
+
+def _is_true(code: Any, frame: Any) -> bool:
+    try:
+        return bool(eval(code, frame.f_globals, variables_of(frame)))
+    except Exception:
+        return True  # Like debugpy, stop where a condition cannot be evaluated.
+
+
+def _paths(spec: "dict[str, Any]") -> "set[str]":
+    from pydevd_file_utils import map_file_to_server
+
+    return {_normal_path(map_file_to_server(each)) for each in spec["paths"]}
+
+
+def _normal_path(path: str) -> str:
+    from pydevd_file_utils import get_abs_path_real_path_and_base_from_file
+
+    return str(get_abs_path_real_path_and_base_from_file(path)[1])
+
+
+def watchpoints(debugger: Any) -> Watchpoints:
+    """Return the Watchpoints of this debugger object."""
+    if "raydap_watchpoints" not in vars(debugger):
+        debugger.raydap_watchpoints = Watchpoints(debugger)
+    return vars(debugger)["raydap_watchpoints"]  # type: ignore[no-any-return]
