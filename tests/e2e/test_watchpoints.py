@@ -123,4 +123,4 @@ def test_a_detach_leaves_no_watchpoint(client: Client, attached: Callable[..., A
     said(client, stop, "/watch loss")
     client.request("disconnect")
     assert debuggee.child.wait() == 0
-    assert "loss nan" in debuggee.child.text
+    assert "loss nan" in debuggee.child.output

@@ -95,7 +95,6 @@ class Watched:
 
     def finish(self) -> None:
         assert self.plain_stop() == 'print("end")  # end'
-        assert not [each for each in self.worker.client.received if each.get("event") == "raydapWatched" and False]
         self.resume()
         assert self.debuggee.child.wait() == 0
 
@@ -133,7 +132,8 @@ def test_an_attribute_that_another_function_changes(watched: Watched) -> None:
 
 def test_an_item_and_a_collection(watched: Watched) -> None:
     watched.watch(watched.at("# first", "self.history[-1]"), watched.at("# first", "len(self.history) > 2"))
-    assert watched.hit() == (OTHER, CALLS, "1.0", "7.0") or True
+    assert watched.hit() == (OTHER, CALLS, "1.0", "7.0")
+    assert watched.worker.client.wait_event("raydapWatched")["after"] == "True"
     watched.watch(watched.at("# first", "self.history", hits="% 3"))
     _, caused, before, after = watched.hit()
     assert caused == CALLS
@@ -148,7 +148,7 @@ def test_a_change_by_the_line_that_returns(watched: Watched) -> None:
 
 
 def test_hit_counts_and_conditions(watched: Watched) -> None:
-    watched.watch(watched.at("# first", "loss", hits=">= 2", condition="step > 1"))
+    watched.watch(watched.at("# first", "loss", hits="2", condition="step > 1"))
     assert watched.hit() == (CALLS, "loss = each  # changes", "7.0", "nan")
     watched.finish()
 
@@ -256,6 +256,7 @@ def test_the_top_level_of_a_module_that_has_run_says_so(watched: Watched) -> Non
 
 LEFT = """
 import gc
+gc.collect()
 found = [each for each in gc.get_objects() if type(each).__module__.endswith((".watchpoints", ".watched_frames"))]
 tools = [sys.monitoring.get_tool(each) for each in range(6)] if sys.version_info >= (3, 12) else []
 tracers = [sys.gettrace()]
@@ -265,7 +266,7 @@ print("left", len(found), [each for each in tools if each and "watch" in each], 
 
 @pytest.mark.parametrize("how", ["removed", "left", "lost"])
 def test_nothing_stays_in_the_process(start: Start, how: str) -> None:
-    program = "import sys\n" + PROGRAM.replace('print("end")', LEFT.replace("\n", "\n") + 'print("end")')
+    program = "import sys\n" + PROGRAM.replace('print("end")', LEFT + 'print("end")')
     program = program.replace("late(3)", "late(3)\nif sys.argv[1:] == []: pass")
     watched = Watched(start, program)
     watched.watch(watched.at("# first", "loss"), watched.at("# first", "self"))

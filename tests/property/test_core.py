@@ -302,7 +302,7 @@ class Sessions(RuleBasedStateMachine):
         waiting = [process.key for process in state.run.processes.candidates()]
         listed = [*state.workers, *waiting, *state.run.processes.alive]
         assert not state.run.processes.alive.keys() & {*state.workers, *waiting}
-        expected = {key: entry for key in listed if (entry := worker_entries._entry(state, key)) is not None}
+        expected = {key: entry for key in listed if (entry := worker_entries.entry_of(state, key)) is not None}
         assert {key: roster.states[key][0] for key in expected} == {key: each.state for key, each in expected.items()}
         shown = {key: each.entry for key, each in roster.entries.items()}
         assert {key: entry for key, entry in expected.items() if shown.get(key) != entry}.keys() <= roster.stale.keys()

@@ -7,7 +7,6 @@ each of the others once.
 
 import sys
 import threading
-import time
 from contextlib import suppress
 from typing import Any
 
@@ -30,11 +29,8 @@ class WatchedEvents:
         """The code objects with local events, by `id`."""
         self._busy: set[int] = set()
         """The idents of threads that evaluate an expression now. It can call a watched function."""
-        self._lock = threading.Lock()
-        self._skips: dict[int, tuple[Any, int]] = {}
-        """The code and line that pydevd must not get, by the ident of the thread."""
-        self._pydevds: Any = None
-        """pydevd's callback for lines, while `_skip` replaces it."""
+        self._steps: dict[int, tuple[Any, int]] = {}
+        """pydevd's record of a thread and the step that pydevd must not see yet, by the thread's ident."""
 
     def begin(self) -> str:
         """Begin with the watchpoints of now. Return why that is not possible, "" if it is."""
@@ -51,6 +47,7 @@ class WatchedEvents:
             register(self._tool, events.PY_THROW, self._throw)
             register(self._tool, events.LINE, self._line)
             register(self._tool, events.PY_RETURN, self._return)
+            register(self._tool, events.INSTRUCTION, self._instruction)
             monitoring.set_events(self._tool, events.PY_START | events.PY_RESUME | events.PY_THROW)
         for code in self._codes.values():
             monitoring.set_local_events(self._tool, code, 0)
@@ -68,7 +65,11 @@ class WatchedEvents:
             for code in self._codes.values():
                 monitoring.set_local_events(tool, code, 0)
             self._codes.clear()
-            for each in (events.PY_START, events.PY_RESUME, events.PY_THROW, events.LINE, events.PY_RETURN):
+            for info, command in self._steps.values():
+                info.pydev_step_cmd = command
+            self._steps.clear()
+            lines = (events.LINE, events.PY_RETURN, events.INSTRUCTION)
+            for each in (events.PY_START, events.PY_RESUME, events.PY_THROW, *lines):
                 monitoring.register_callback(tool, each, None)
             monitoring.free_tool_id(tool)
         return ""
@@ -80,9 +81,8 @@ class WatchedEvents:
     def watch(self, record: Any, frame: Any) -> None:
         """Get the lines of a watched function."""
         if id(record.code) not in self._codes and self._tool >= 0:
-            events = self._monitoring.events
             self._codes[id(record.code)] = record.code
-            self._monitoring.set_local_events(self._tool, record.code, events.LINE | events.PY_RETURN)
+            self._set_events(record.code)
 
     def _start(self, code: Any, offset: int) -> Any:
         record = self._watchpoints.record(code)
@@ -111,7 +111,7 @@ class WatchedEvents:
             return self._monitoring.DISABLE
         frame = sys._getframe(1)
         if self._call(self._watchpoints.line, record, frame, line):
-            self._skip_in_pydevd(code, line)
+            self._hold_step(code)
         return None
 
     def _return(self, code: Any, offset: int, value: Any) -> Any:
@@ -140,38 +140,30 @@ class WatchedEvents:
         info = self._watchpoints.debugger.set_additional_thread_info(threading.current_thread())
         return int(info.pydev_step_cmd)
 
-    def _skip_in_pydevd(self, code: Any, line: int) -> None:
-        """Hide the line at which the thread has just stopped from pydevd, if the user steps.
+    def _hold_step(self, code: Any) -> None:
+        """Hide a step that the user has begun at a stop from pydevd, until the thread executes the line.
 
-        Python calls the tool with the highest id first. pydevd's tool comes later, and would end the step at the same
-        line.
+        Python calls the tool with the highest id first. pydevd's tool gets the same line after this one, and would end
+        the step there. It has no step to end if it begins at the first instruction.
         """
-        if self._stepping() == -1 or self._monitoring.get_tool(self._monitoring.DEBUGGER_ID) is None:
-            return
-        with self._lock:
-            is_first = not self._skips
-            self._skips[threading.get_ident()] = code, line
-            if is_first:
-                self._pydevds = None
-                self._pydevds = self._register(self._skip)
+        info = self._watchpoints.debugger.set_additional_thread_info(threading.current_thread())
+        if info.pydev_step_cmd != -1:
+            self._steps[threading.get_ident()] = info, info.pydev_step_cmd
+            info.pydev_step_cmd = -1
+            self._set_events(code, self._monitoring.events.INSTRUCTION)
 
-    def _register(self, callback: Any) -> Any:
-        """Set pydevd's callback for lines; return the one before."""
-        monitoring = self._monitoring
-        return monitoring.register_callback(monitoring.DEBUGGER_ID, monitoring.events.LINE, callback)
+    def _instruction(self, code: Any, offset: int) -> None:
+        """Begin the step that `_hold_step` has hidden."""
+        info, command = self._steps.pop(threading.get_ident(), (None, 0))
+        if info is not None:
+            info.pydev_step_cmd = command
+        if not self._steps:
+            self._set_events(code)
 
-    def _skip(self, code: Any, line: int) -> Any:
-        """Call pydevd's callback, except for the line of `_skip_in_pydevd`; this comes once for each thread."""
-        while self._pydevds is None and self._skips:
-            time.sleep(0)  # Another thread is just replacing the callback.
-        hidden = self._skips.get(threading.get_ident())
-        if hidden is not None:
-            with self._lock:
-                del self._skips[threading.get_ident()]
-                if not self._skips and (before := self._register(self._pydevds)) != self._skip:
-                    self._register(before)  # pydevd has set another one.
-        is_hidden = hidden is not None and hidden[0] is code and hidden[1] == line
-        return None if is_hidden or self._pydevds is None else self._pydevds(code, line)
+    def _set_events(self, code: Any, more: int = 0) -> None:
+        if self._tool >= 0 and id(code) in self._codes:
+            events = self._monitoring.events
+            self._monitoring.set_local_events(self._tool, code, events.LINE | events.PY_RETURN | more)
 
     def _step_to_caller(self, frame: Any) -> None:
         """Let a step that the user has begun where a call returns end in the caller."""

@@ -42,10 +42,12 @@ class WatchedFrames:
             vars(self._debugger).pop("fix_top_level_trace_and_get_trace_func", None)
             self._trace_again()
             for innermost in current_frames().values():
-                frame = innermost
+                frame: Any = innermost
                 while frame is not None:
-                    if isinstance(frame.f_trace, WatchedFrame):
-                        frame.f_trace = frame.f_trace.pydevds
+                    tracer = frame.f_trace
+                    if isinstance(tracer, (WatchedFrame, Handover)):
+                        tracer.ended = True
+                        frame.f_trace = tracer.pydevds
                     frame = frame.f_back
         return ""
 
@@ -54,8 +56,11 @@ class WatchedFrames:
 
     def watch(self, record: Any, frame: Any) -> None:
         """Trace a frame that is executed now."""
-        if not isinstance(frame.f_trace, WatchedFrame):
-            frame.f_trace = WatchedFrame(self._watchpoints, record, frame.f_trace)
+        tracer = frame.f_trace
+        if isinstance(tracer, (WatchedFrame, Handover)):
+            tracer.ended = True
+            tracer = tracer.pydevds
+        frame.f_trace = Handover(self._watchpoints, record, frame, tracer)
 
     def _trace_again(self) -> None:
         """Let each thread choose its trace function again at its next call."""
@@ -68,19 +73,20 @@ class WatchedFrames:
 
         def trace(frame: Any, event: str, arg: Any) -> Any:
             record = record_of(frame.f_code) if self._begun else None
-            inner = pydevds(frame, event, arg)
             if record is None:
-                return inner
-            watched = WatchedFrame(watchpoints, record, inner)
-            if event == "call":
-                # A generator or coroutine that is resumed is reported as a call, too.
-                is_new = frame.f_lasti < 0 or frame.f_lineno == frame.f_code.co_firstlineno
-                (watchpoints.enter if is_new else watchpoints.resume)(record, frame)
-            elif event == "line" and watchpoints.line(record, frame, frame.f_lineno):
-                pass
-            frame.f_trace = watched
+                return pydevds(frame, event, arg)
+            watched = WatchedFrame(watchpoints, record, pydevds)
+            if event != "call":
+                # pydevd has just begun to trace the frame, for a step or a breakpoint.
+                frame.f_trace = watched
+                return watched(frame, event, arg)
+            watched.pydevds = pydevds(frame, event, arg)
+            # A generator or coroutine that is resumed is reported as a call, too.
+            is_new = frame.f_lasti < 0 or frame.f_lineno == frame.f_code.co_firstlineno
+            (watchpoints.enter if is_new else watchpoints.resume)(record, frame)
             return watched
 
+        trace.pydevds = pydevds  # type: ignore[attr-defined]
         return trace
 
 
@@ -92,9 +98,14 @@ class WatchedFrame:
         self._record = record
         self.pydevds = pydevds
         """pydevd's trace function of the frame, None if pydevd does not trace it."""
+        self.ended = False
+        """Whether the watchpoints have been changed, so that another object or none traces the frame."""
 
     def __call__(self, frame: Any, event: str, arg: Any) -> Any:
         """Examine the watchpoints at a line and at the end, and call pydevd's trace function."""
+        if self.ended:
+            return self.pydevds and self.pydevds(frame, event, arg)
+        frame.f_trace = self
         stopped = False
         if event == "line":
             stopped = self._watchpoints.line(self._record, frame, frame.f_lineno)
@@ -102,16 +113,22 @@ class WatchedFrame:
             stopped = self._watchpoints.leave(self._record, frame)
             if stopped:
                 self._step_to_caller(frame)
-        if frame.f_trace is not self:
-            # The user has begun a step, so pydevd traces the frame from now on; or the watchpoint is removed.
+        if frame.f_trace is not self and not self.ended:
+            # The user has begun a step, so pydevd traces the frame from now on.
             self.pydevds = frame.f_trace
         # The user steps from here, so pydevd must not end the step at the same line.
         if self.pydevds is not None and not (stopped and self._is_stepping()):
-            self.pydevds = self.pydevds(frame, event, arg) or self.pydevds
-        if self._record.watches and self._watchpoints.watches:
-            return self
-        frame.f_trace = self.pydevds
-        return self.pydevds
+            self.pydevds = self._of_thread(self.pydevds)(frame, event, arg) or self.pydevds
+        if self.ended:
+            frame.f_trace = self.pydevds
+            return self.pydevds
+        return self
+
+    def _of_thread(self, tracer: Any) -> Any:
+        """Return pydevd's trace function of the thread for the one that chooses it, which would lead back to here."""
+        if tracer is self._watchpoints.debugger.trace_dispatch:
+            tracer = self._watchpoints.debugger.get_thread_local_trace_func()
+        return getattr(tracer, "pydevds", tracer)
 
     def _is_stepping(self) -> bool:
         info = self._watchpoints.debugger.set_additional_thread_info(threading.current_thread())
@@ -122,3 +139,32 @@ class WatchedFrame:
         if self._is_stepping() and frame.f_back is not None:
             with suppress(Exception):
                 step_over(self._watchpoints.debugger, frame.f_back)
+
+
+class Handover:
+    """The trace function of a frame that is executed while a watchpoint is set, until its next line.
+
+    A thread that is stopped is in pydevd's trace function of its innermost frame. When that returns, Python replaces
+    the frame's trace function by the result, and so deletes this object, which then puts another one in its place.
+    """
+
+    def __init__(self, watchpoints: Any, record: Any, frame: Any, pydevds: Any) -> None:
+        self._watchpoints = watchpoints
+        self._record = record
+        self._frame = frame
+        self.pydevds = pydevds
+        """pydevd's trace function of the frame, None if pydevd does not trace it."""
+        self.ended = False
+        """Whether nothing has to be put in its place."""
+
+    def __call__(self, frame: Any, event: str, arg: Any) -> Any:
+        """Let a WatchedFrame trace the frame from now on."""
+        self._frame = None
+        watched = WatchedFrame(self._watchpoints, self._record, self.pydevds)
+        watched.ended = self.ended
+        return watched(frame, event, arg)
+
+    def __del__(self) -> None:
+        frame, self._frame = self._frame, None
+        if frame is not None and not self.ended and self._watchpoints.watches:
+            frame.f_trace = Handover(self._watchpoints, self._record, frame, frame.f_trace)

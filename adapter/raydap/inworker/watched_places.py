@@ -48,7 +48,7 @@ def place(debugger: Any, frame: int, variable: int, name: str) -> str:
         if variable:
             number = ids.get(variable, variable)
             # The scopes of a frame have the number of the frame, with the name of the scope.
-            scope = getattr(number, "scope", None)
+            scope = number if hasattr(number, "scope") else None
             try:
                 holder = tracker.get_variable(getattr(number, "variable_reference", number))
                 children = {each.get_name(): each for each in _children(holder, scope)}

@@ -191,7 +191,7 @@ class Watchpoints:
         """Begin with the frames that threads execute now. Return the number of them for each watchpoint."""
         found: dict[int, int] = {}
         for innermost in current_frames().values():
-            frame = innermost
+            frame: Any = innermost
             while frame is not None:
                 record = self.record(frame.f_code)
                 if record is not None:
@@ -244,7 +244,7 @@ class Watchpoints:
             value = self._begin(watch, frame)
             if watch.becomes_true and watch.is_true and not was_true:
                 stopped |= self._hit(watch, record, frame, "", text_of(value), 0)
-        return stopped
+        return self._stop(stopped, frame)
 
     def resume(self, record: Record, frame: Any) -> None:
         """Begin with the frame of a coroutine or generator that was suspended when the watchpoint was set."""
@@ -291,7 +291,7 @@ class Watchpoints:
                     stopped |= self._compare(watch, record, frame, state, value, use.only or state[2])
             if use.notes and state is not None:
                 state[2] = line
-        return stopped
+        return self._stop(stopped, frame)
 
     def leave(self, record: Record, frame: Any) -> bool:
         """Examine the watchpoints where a call returns, and forget its frame. Return whether the thread has stopped."""
@@ -300,7 +300,7 @@ class Watchpoints:
             state = watch.frames.pop(id(frame), None)
             if state is not None:
                 stopped |= self._compare(watch, record, frame, state, watch.read(frame), frame.f_lineno)
-        return stopped
+        return self._stop(stopped, frame)
 
     def _compare(self, watch: Watch, record: Record, frame: Any, state: "list[Any]", value: Any, line: int) -> bool:
         if watch.number in record.plain and not watch.is_known(value, frame):
@@ -321,7 +321,7 @@ class Watchpoints:
         return self._hit(watch, record, frame, text or text_of(before), text_of(value), line)
 
     def _hit(self, watch: Watch, record: Record, frame: Any, before: str, after: str, line: int) -> bool:
-        """Report a change, and stop unless a condition or hit count is against it. Return whether it has stopped."""
+        """Report a change. Return whether the thread stops for it: not if a condition or hit count is against it."""
         thread: Any = threading.current_thread()
         info = self.debugger.set_additional_thread_info(thread)
         if info.pydev_state == 2 or getattr(thread, "is_pydev_daemon_thread", False):
@@ -342,8 +342,13 @@ class Watchpoints:
 
         body["threadId"] = dap_id(get_current_thread_id(thread))
         send_event(self.debugger, "raydapWatched", {**body, "stops": True})
-        stop_at(lambda: self.debugger, frame)
         return True
+
+    def _stop(self, stops: bool, frame: Any) -> bool:
+        """Stop the thread once if any watchpoint stops it. Return whether that is so."""
+        if stops:
+            stop_at(lambda: self.debugger, frame)
+        return stops
 
 
 def is_wanted(hits: str, count: int) -> bool:

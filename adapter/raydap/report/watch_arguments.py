@@ -33,8 +33,6 @@ class Watch:
     """The id or submission id of a running job."""
     lines: tuple[WatchedLine, ...] = ()
     """The lines of `--break-at` and `--trace-at`, in the user's order."""
-    watches: tuple[WatchedLine, ...] = ()
-    """The expressions of `--watch`, in the user's order."""
     on_error: bool = False
     """Whether failing tasks, actors and drivers stop."""
     every_s: float | None = None
@@ -45,6 +43,8 @@ class Watch:
     """Which workers of a running job are attached, as in `attach`: `prepared`, `any` or `paused`."""
     command: tuple[str, ...] = ()
     """The command line of raydap, for the report."""
+    watches: tuple[WatchedLine, ...] = ()
+    """The expressions of `--watch`, in the user's order."""
 
     @property
     def title(self) -> str:

@@ -43,6 +43,7 @@ def test_what_changes_anything_is_not_for_observers() -> None:
     """Editors send breakpoints unasked, so observers get answers, but set none. docs/protocol.md has the whole list."""
     changing = {command for command, row in TABLE.items() if row.mode in (Mode.RESUME, Mode.FANOUT)}
     changing -= {"disconnect", "setBreakpoints", "setFunctionBreakpoints", "setExceptionBreakpoints"}
+    changing -= {"setDataBreakpoints"}
     changing |= {
         "launch",
         "terminate",
@@ -84,6 +85,7 @@ PROMISES = {
     "supportsConditionalBreakpoints": "setBreakpoints",
     "supportsHitConditionalBreakpoints": "setBreakpoints",
     "supportsLogPoints": "setBreakpoints",
+    "supportsDataBreakpoints": "setDataBreakpoints",
     "supportsExceptionInfoRequest": "exceptionInfo",
     "supportsExceptionOptions": "setExceptionBreakpoints",
     "supportsExceptionFilterOptions": "setExceptionBreakpoints",

@@ -153,8 +153,8 @@ def test_what_is_sent_needs_no_newer_python_and_few_modules(module: str) -> None
             "threading",
             "time",
         ),
-        *("tokenize", "traceback", "types", "typing"),
-        *("debugpy", "debugpy.server", "pydevd"),
+        *("tokenize", "traceback", "types", "typing", "zlib"),
+        *("debugpy", "debugpy.server", "pydevd", "pydevd_file_utils"),
         *(module for module in modules if module.startswith(("_pydevd_bundle", "_pydevd_sys_monitoring"))),
     }
 

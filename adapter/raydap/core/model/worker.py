@@ -214,6 +214,8 @@ class Worker:
         """Whether the worker is to be detached, which waits for the end of its attach."""
         self.detaching = False
         """Whether the detach of a leaving worker has begun."""
+        self.watched: list[Handle] = []
+        """The ids of the watchpoints that it has got last (workers/watch_setting.py)."""
         self.has_called = False
         """Whether the process waits until its attach is over."""
         self.package: str | None = None

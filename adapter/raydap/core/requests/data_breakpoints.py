@@ -44,17 +44,18 @@ def find_place(state: State, request: Request, arguments: dict[str, object]) -> 
     name = arguments.get("name")
     if not isinstance(name, str) or not name.strip() or len(name) > MAX_EXPRESSION:
         raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "name" must be an expression.'))
-    wanted = {"name": name}
+    wanted: dict[str, object] = {"name": name}
     wanted |= {key: arguments[key] for key in ("variablesReference", "frameId") if arguments.get(key)}
     route = BY_VARIABLES if "variablesReference" in wanted else BY_FRAME_ELSE_FOCUS
     thread = None if route is BY_VARIABLES or "frameId" in wanted else focused_thread(state, request.client)
     if thread is not None:
-        worker, frame = thread.worker, (yield from top_frames.of(thread)).get("id")
-        wanted["frameId"] = frame if type(frame) is int else 0
+        worker = thread.worker
+        wanted["frameId"] = (yield from top_frames.of(thread)).get("id")
     else:
         worker, _ = worker_of(state, request, route, wanted)
         to_local_ids(state, worker, "dataBreakpointInfo", wanted)
-    ids = [each if type(each := wanted.get(key)) is int else 0 for key in ("frameId", "variablesReference")]
+    frame, variable = wanted.get("frameId"), wanted.get("variablesReference")
+    ids = (frame if isinstance(frame, int) else 0, variable if isinstance(variable, int) else 0)
     return (yield from _ask(worker, *ids, name.strip()))
 
 

@@ -39,10 +39,13 @@ def hit(state: State, worker: Worker, body: dict[str, object]) -> None:
     local = body.get("threadId")
     if body.get("stops") is True and type(local) is int:
         line, hits = body.get("line"), body.get("hits")
-        worker.thread(LocalId(local)).watched = {
+        thread = worker.thread(LocalId(local))
+        # Several expressions can change in one line.
+        before, others = thread.watched.get("text"), thread.watched.get("hitBreakpointIds")
+        thread.watched = {
             "reason": "data breakpoint",
-            "text": text,
-            "hitBreakpointIds": [watch.id],
+            "text": f"{before}; {text}" if before else text,
+            "hitBreakpointIds": [*(others if isinstance(others, list) else []), watch.id],
             "raydap": {
                 "expression": watch.terms.place.expression,
                 "before": _text(body, "before"),
