@@ -20,12 +20,14 @@ class WatchedFrames:
         self._watchpoints = watchpoints
         self._debugger: Any = watchpoints.debugger
         self._begun = False
+        self._chosen: Any = None
+        """pydevd's function that chooses the trace function of a thread."""
 
     def begin(self) -> str:
         """Begin with the watchpoints of now. Return ""."""
         if not self._begun:
             self._begun = True
-            pydevds = self._debugger.fix_top_level_trace_and_get_trace_func
+            pydevds = self._chosen = self._debugger.fix_top_level_trace_and_get_trace_func
 
             def fix_top_level_trace_and_get_trace_func(*args: Any) -> Any:
                 tracer, applies = pydevds(*args)
@@ -39,7 +41,7 @@ class WatchedFrames:
         """Give the threads pydevd's own trace functions again. Return ""."""
         if self._begun:
             self._begun = False
-            vars(self._debugger).pop("fix_top_level_trace_and_get_trace_func", None)
+            self._debugger.fix_top_level_trace_and_get_trace_func = self._chosen
             self._trace_again()
             for innermost in current_frames().values():
                 frame: Any = innermost
