@@ -7,7 +7,7 @@ anything else it is each line that calls, assigns to an attribute or an item, or
 
 import ast
 import dis
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 _PLAIN = (
@@ -63,6 +63,37 @@ def has_scopes(tree: Any) -> bool:
     return any(isinstance(each, _SCOPES) for each in ast.walk(tree))
 
 
+class NotPlainError(Exception):
+    """A variable has a value that may change without an assignment."""
+
+
+def evaluator(text: str, code: Any, plain: "frozenset[type] | None") -> Any:
+    """Return a function that evaluates an expression in a frame of a function; it gets the frame and its variables.
+
+    This is faster than `eval`, which Python audits. With `plain`, the function raises NotPlainError if the type of a
+    variable is not among these. Return None for the code of a module or class.
+    """
+    if not code.co_flags & 1:
+        return None
+    tree = ast.parse(text, mode="eval")
+    local = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+    names = sorted(each for each in roots_of(tree) if each in local)
+    made: Any = eval(compile(f"lambda {', '.join(names)}: (\n{text}\n)", "<raydap watch>", "eval"), {})
+    calls: list[Any] = [made]
+
+    def evaluate(frame: Any, variables: Any) -> Any:
+        values = [variables[each] for each in names]
+        if plain is not None:
+            for each in values:
+                if type(each) not in plain:
+                    raise NotPlainError
+        if calls[0].__globals__ is not frame.f_globals:
+            calls[0] = FunctionType(made.__code__, frame.f_globals)
+        return calls[0](*values)
+
+    return evaluate
+
+
 class LineUse(NamedTuple):
     """What a watchpoint does at a line."""
 
@@ -84,9 +115,10 @@ def lines_to_check(code: Any, roots: "set[str]", plain: bool) -> "tuple[dict[int
     effects: set[int] = set()
     handlers: set[int] = set()
     edges: set[tuple[int, int]] = set()
+    inner = _comprehensions(instructions, lines)
     for at, each in enumerate(instructions):
         line = lines.get(each.offset, 0)
-        if _assigns(each, roots) or not (plain or _is_inert(each)):
+        if _assigns(each, roots) or not (plain or _is_inert(each) or each.offset in inner):
             effects.add(line)
         if each.opname == "PUSH_EXC_INFO":
             handlers.add(next((own[after.offset] for after in instructions[at:] if own.get(after.offset)), line))
@@ -122,6 +154,16 @@ def _line_numbers(code: Any) -> "tuple[dict[int, int], dict[int, int]]":
     return own, found
 
 
+def _comprehensions(instructions: "list[Any]", lines: "dict[int, int]") -> "set[int]":
+    """Return the offsets of the iterations in one line, which are too many to evaluate an expression after each."""
+    back: dict[int, set[int]] = {}
+    for each in instructions:
+        if each.opname.startswith("JUMP_BACKWARD"):
+            back.setdefault(each.argval, set()).add(lines.get(each.offset, 0))
+    iterations = [each for each in instructions if each.opname == "FOR_ITER"]
+    return {each.offset for each in iterations if back.get(each.offset) == {lines.get(each.offset, 0)}}
+
+
 def _assigns(instruction: Any, roots: "set[str]") -> bool:
     """Return whether an instruction assigns to one of these variables, or deletes it."""
     value = instruction.argval
@@ -149,4 +191,5 @@ def contains(code: Any, line: int, name: str) -> bool:
 
 def _last_line(code: Any) -> int:
     own = max((line for *_, line in code.co_lines() if line is not None), default=code.co_firstlineno)
-    return max(own, *(_last_line(each) for each in code.co_consts if isinstance(each, CodeType)), 0)
+    inner = [_last_line(each) for each in code.co_consts if isinstance(each, CodeType)]
+    return int(max([own, *inner]))

@@ -11,6 +11,8 @@ from contextlib import suppress
 from typing import Any
 
 from .own_stops import step_over
+from .watched_places import HAS_COPY, identity
+from .watched_values import MISSING, PRIMITIVES
 
 TOOLS = (4, 3, 5)
 """The ids of tools that may be used. raydap uses another of the first two for itself (resumed_frames.py)."""
@@ -26,7 +28,9 @@ class WatchedEvents:
         self._monitoring: Any = getattr(sys, "monitoring", None)
         self._tool = -1
         self._codes: dict[int, Any] = {}
-        """The code objects with local events, by `id`."""
+        """The code objects with local events, by identity."""
+        self._by_line: dict[int, tuple[Any, ...]] = {}
+        """By line, of lines with one evaluation: the code, frames, record, variable and function."""
         self._busy: set[int] = set()
         """The idents of threads that evaluate an expression now. It can call a watched function."""
         self._steps: dict[int, tuple[Any, int]] = {}
@@ -45,13 +49,14 @@ class WatchedEvents:
             register(self._tool, events.PY_START, self._start)
             register(self._tool, events.PY_RESUME, self._resume)
             register(self._tool, events.PY_THROW, self._throw)
-            register(self._tool, events.LINE, self._line)
+            register(self._tool, events.LINE, self._quick_line())
             register(self._tool, events.PY_RETURN, self._return)
             register(self._tool, events.INSTRUCTION, self._instruction)
             monitoring.set_events(self._tool, events.PY_START | events.PY_RESUME | events.PY_THROW)
         for code in self._codes.values():
             monitoring.set_local_events(self._tool, code, 0)
         self._codes.clear()
+        self._by_line.clear()
         self.refresh()
         return ""
 
@@ -65,6 +70,7 @@ class WatchedEvents:
             for code in self._codes.values():
                 monitoring.set_local_events(tool, code, 0)
             self._codes.clear()
+            self._by_line.clear()
             for info, command in self._steps.values():
                 info.pydev_step_cmd = command
             self._steps.clear()
@@ -74,15 +80,25 @@ class WatchedEvents:
             monitoring.free_tool_id(tool)
         return ""
 
-    def refresh(self) -> None:
-        """Let Python report again what it has left out so far."""
+    def refresh(self, record: Any = None) -> None:
+        """Let Python report again what it has left out so far. The lines of the record have changed."""
+        if record is not None:
+            self._index(record)
         self._monitoring.restart_events()
+
+    def _index(self, record: Any) -> None:
+        for line in [each for each, quick in self._by_line.items() if quick[0] is record.code]:
+            del self._by_line[line]
+        for line, (watch, name, function) in record.quick.items():
+            # Another function can have the same line in another file; then only the first is quick.
+            self._by_line.setdefault(line, (record.code, watch.frames, record, name, function))
 
     def watch(self, record: Any, frame: Any) -> None:
         """Get the lines of a watched function."""
-        if id(record.code) not in self._codes and self._tool >= 0:
-            self._codes[id(record.code)] = record.code
+        if identity(record.code) not in self._codes and self._tool >= 0:
+            self._codes[identity(record.code)] = record.code
             self._set_events(record.code)
+            self._index(record)
 
     def _start(self, code: Any, offset: int) -> Any:
         record = self._watchpoints.record(code)
@@ -105,17 +121,62 @@ class WatchedEvents:
     def _throw(self, code: Any, offset: int, error: BaseException) -> None:
         self._resume(code, offset)
 
-    def _line(self, code: Any, line: int) -> Any:
-        record = self._watchpoints.records.get(id(code))
-        if record is None or line not in record.lines:
+    def _quick_line(self) -> Any:
+        """Return the callback for lines. It does the usual case itself, in about a microsecond: no change.
+
+        It calls no function that Python audits, except for one: audits are slow in a process of Ray.
+        """
+        by_line, busy, primitives, has_copy = self._by_line, self._busy, PRIMITIVES, HAS_COPY
+        getframe, get_ident, getrefcount = sys._getframe, threading.get_ident, sys.getrefcount
+
+        def line(code: Any, number: int) -> Any:
+            quick = by_line.get(number)
+            if quick is None or quick[0] is not code:
+                return self._line(code, number)
+            frame = getframe(1)
+            state = quick[1].get(hash(frame))
+            if state is None:
+                return self._line_in(quick[2], frame, number)
+            names = frame.f_locals
+            name, function = quick[3], quick[4]
+            try:
+                if function is None:
+                    value = names[name]
+                elif get_ident() in busy:
+                    return None
+                else:
+                    busy.add(get_ident())
+                    try:
+                        value = function(frame, names)
+                    finally:
+                        busy.discard(get_ident())
+            except Exception:
+                value = MISSING
+            # As in drop_variables: a copy that only the frame uses keeps no value alive.
+            if has_copy and frame.f_trace is None and getrefcount(names) == 3:
+                names.clear()
+            before = state[0]
+            if value is before:
+                return None
+            kind = type(value)
+            if kind is type(before) and kind in primitives and value == before:
+                return None
+            return self._line_in(quick[2], frame, number)
+
+        return line
+
+    def _line(self, code: Any, number: int) -> Any:
+        record = self._watchpoints.records.get(identity(code))
+        if record is None or number not in record.lines:
             return self._monitoring.DISABLE
-        frame = sys._getframe(1)
-        if self._call(self._watchpoints.line, record, frame, line):
-            self._hold_step(code)
-        return None
+        return self._line_in(record, sys._getframe(2), number)
+
+    def _line_in(self, record: Any, frame: Any, number: int) -> None:
+        if self._call(self._watchpoints.line, record, frame, number):
+            self._hold_step(record.code)
 
     def _return(self, code: Any, offset: int, value: Any) -> Any:
-        record = self._watchpoints.records.get(id(code))
+        record = self._watchpoints.records.get(identity(code))
         if record is None:
             return self._monitoring.DISABLE
         frame = sys._getframe(1)
@@ -161,7 +222,7 @@ class WatchedEvents:
             self._set_events(code)
 
     def _set_events(self, code: Any, more: int = 0) -> None:
-        if self._tool >= 0 and id(code) in self._codes:
+        if self._tool >= 0 and identity(code) in self._codes:
             events = self._monitoring.events
             self._monitoring.set_local_events(self._tool, code, events.LINE | events.PY_RETURN | more)
 

@@ -8,8 +8,22 @@ from typing import Any
 
 from .frame_locals import local_variables
 
-_REFERENCES = 3
-"""References to the copy of a frame's variables: the frame's, a variable's, and that of getrefcount()."""
+identity = object.__hash__
+"""Returns a number for an object, as `id` does. Python audits calls of `id`, which is slow in a process of Ray."""
+
+HAS_COPY = sys.version_info < (3, 13)
+"""Whether reading `f_locals` leaves a copy of all variables in the frame (frame_locals.py)."""
+
+_REFERENCES = 4
+"""References to the copy: the frame's, those of two functions, and that of getrefcount()."""
+
+
+def drop_variables(frame: Any, names: Any) -> None:
+    """Empty the copy `names` of a frame's variables, so that it keeps no value alive, from Python 3.12 on."""
+    # The program has a reference to the copy if it has called locals(). Only functions have a copy.
+    if frame.f_code.co_flags & 1 and frame.f_trace is None and sys.getrefcount(names) == _REFERENCES:
+        names.clear()
+
 
 if sys.version_info >= (3, 13):
 
@@ -20,13 +34,10 @@ if sys.version_info >= (3, 13):
 elif sys.version_info >= (3, 12):
 
     def variables_of(frame: Any) -> Any:
-        """Return the variables of a frame by name, without a copy that stays in the frame (frame_locals.py)."""
+        """Return the variables of a frame by name."""
         names = frame.f_locals
-        if not frame.f_code.co_flags & 1 or frame.f_trace is not None:
-            return names
-        found = dict(names)
-        if sys.getrefcount(names) == _REFERENCES:
-            names.clear()
+        found = dict(names) if frame.f_code.co_flags & 1 else names
+        drop_variables(frame, names)
         return found
 
 else:

@@ -8,7 +8,6 @@ Python 3.12 on the lines are reported by `sys.monitoring`, for the code of the w
 The design is in docs/design/watchpoints.md.
 """
 
-import ast
 import json
 import sys
 import threading
@@ -18,108 +17,18 @@ from typing import Any
 from .own_stops import stop_at
 from .submitting_lines import dap_id, send_event
 from .thread_frames import current_frames
-from .watched_code import LineUse, contains, has_scopes, is_condition, is_plain, lines_to_check, roots_of
+from .watched_code import contains
 from .watched_events import WatchedEvents
 from .watched_frames import WatchedFrames
-from .watched_places import variables_of
-from .watched_values import MISSING, PRIMITIVES, is_same, mark_of, text_of, uncompared
+from .watched_functions import UNCHANGING, Record, Watch, normal_path
+from .watched_places import identity, variables_of
+from .watched_values import MISSING, is_same, mark_of, text_of, uncompared
 
 MAX_FRAMES = 1000
 """The number of frames whose values a watchpoint keeps. A frame that an exception ends is not removed at once."""
 
 COUNTERS = ("epoch", "global_step", "step", "iteration", "batch_idx", "batch", "it", "i")
 """The names of variables that count the steps of a program. A hit reports those that are numbers."""
-
-_UNCHANGING = PRIMITIVES | {str, bytes}
-
-_STARRED = {0: 0, 4: 1, 8: 1, 12: 2}
-"""The number of arguments with stars, by their flags in a code object."""
-
-_EVERY = LineUse(True, True, 0)
-
-
-class Watch:
-    """One watchpoint in this process."""
-
-    def __init__(self, spec: "dict[str, Any]") -> None:
-        self.spec = spec
-        """The watchpoint as the core sends it."""
-        self.number: int = spec["number"]
-        self.paths = _paths(spec)
-        """The paths that the file can have, as pydevd normalizes them."""
-        text = spec["expression"].strip()
-        tree = ast.parse(text, mode="eval")
-        self.code = compile(tree, "<raydap watch>", "eval")
-        self.condition = compile(spec["condition"].strip(), "<raydap watch>", "eval") if spec["condition"] else None
-        self.roots = roots_of(tree)
-        self.name = tree.body.id if isinstance(tree.body, ast.Name) else ""
-        """The expression, if it is only the name of a variable."""
-        self.is_plain = is_plain(tree)
-        self.becomes_true = is_condition(tree)
-        self.is_call = isinstance(tree.body, ast.Call)
-        self.has_scopes = has_scopes(tree)
-        self.hits = 0
-        self.is_true: bool | None = None
-        """Whether a condition was true when it was last evaluated; None before that."""
-        self.note = ""
-        """The sentence about a value that cannot be compared."""
-        self.frames: dict[int, list[Any]] = {}
-        """By the `id` of a frame: the mark of the value, its text if the mark is not the value itself, and the last
-        line that may have changed it."""
-
-    def read(self, frame: Any) -> Any:
-        """Return the value of the expression in a frame, MISSING if it fails."""
-        try:
-            names = variables_of(frame)
-            if self.name and self.name in names:
-                return names[self.name]
-            if self.has_scopes:
-                return eval(self.code, {**frame.f_globals, **names})
-            return eval(self.code, frame.f_globals, names)
-        except Exception:
-            return MISSING
-
-    def is_known(self, value: Any, frame: Any) -> bool:
-        """Return whether only an assignment can change the value, because all its variables are numbers or texts."""
-        if self.name:
-            return type(value) in _UNCHANGING or value is MISSING
-        names = variables_of(frame)
-        return all(name not in names or type(names[name]) in _UNCHANGING for name in self.roots)
-
-
-class Record:
-    """One code object of a watched function."""
-
-    def __init__(self, code: Any, watches: "list[Watch]", by_line: bool) -> None:
-        self.code = code
-        self.watches = watches
-        self.calls = 0
-        """The calls since the first watchpoint was set."""
-        arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + _STARRED[code.co_flags & 12]]
-        local = {*code.co_varnames} - {*code.co_cellvars}
-        self.plain = {each.number for each in watches if each.is_plain and each.roots <= local}
-        """The numbers of the watchpoints whose value only an assignment can change."""
-        self.unset = {each.number for each in watches if each.name in local and each.name not in arguments}
-        """The numbers of the watchpoints on a variable that has no value at the beginning of a call."""
-        self.by_line = by_line
-        self.lines: dict[int, list[tuple[Watch, LineUse]]] = {}
-        """What the watchpoints do at each line. Lines where none does anything are left out."""
-        self.ends: set[int] = set()
-        """The lines that may change a value and from which the function may return."""
-        self.sort_lines()
-
-    def sort_lines(self) -> None:
-        """Find the lines that matter."""
-        self.lines.clear()
-        for watch in self.watches if self.by_line else ():
-            uses, effects = lines_to_check(self.code, watch.roots, watch.number in self.plain)
-            self.ends |= effects
-            for line, use in uses.items():
-                self.lines.setdefault(line, []).append((watch, use))
-
-    def at(self, line: int) -> "list[tuple[Watch, LineUse]] | None":
-        """Return what the watchpoints do at a line; None for nothing."""
-        return self.lines.get(line) if self.by_line else [(each, _EVERY) for each in self.watches]
 
 
 class Watchpoints:
@@ -129,7 +38,7 @@ class Watchpoints:
         self.debugger = debugger
         self.watches: dict[int, Watch] = {}
         self.records: dict[int, Record] = {}
-        """By the `id` of a code object that is kept alive by its record."""
+        """By the identity of a code object that is kept alive by its record."""
         self._files: dict[str, list[Watch]] = {}
         """The watchpoints of each file, by `co_filename`."""
         is_monitored = sys.version_info >= (3, 12)
@@ -198,7 +107,7 @@ class Watchpoints:
                     self._events.watch(record, frame)
                     for watch in record.watches:
                         found[watch.number] = found.get(watch.number, 0) + 1
-                        if id(frame) not in watch.frames:
+                        if identity(frame) not in watch.frames:
                             self._begin(watch, frame)
                 frame = frame.f_back
         return found
@@ -216,20 +125,20 @@ class Watchpoints:
 
     def record(self, code: Any) -> "Record | None":
         """Return the record of a code object, a new one if it is that of a watched function; None if it is not."""
-        found = self.records.get(id(code))
+        found = self.records.get(identity(code))
         if found is not None and found.code is code:
             return found
         file = code.co_filename
         watches = self._files.get(file)
         if watches is None:
-            path = _normal_path(file)
+            path = normal_path(file)
             watches = self._files[file] = [each for each in self.watches.values() if path in each.paths]
         if not watches:
             return None
         watches = [each for each in watches if contains(code, each.spec["line"], each.spec["function"])]
         if not watches:
             return None
-        found = self.records[id(code)] = Record(code, watches, self._by_line)
+        found = self.records[identity(code)] = Record(code, watches, self._by_line)
         return found
 
     def enter(self, record: Record, frame: Any) -> bool:
@@ -238,7 +147,7 @@ class Watchpoints:
         stopped = False
         for watch in record.watches:
             if watch.number in record.unset:
-                watch.frames[id(frame)] = [MISSING, None, 0]
+                watch.frames[identity(frame)] = [MISSING, None, 0]
                 continue
             was_true = watch.is_true
             value = self._begin(watch, frame)
@@ -249,14 +158,14 @@ class Watchpoints:
     def resume(self, record: Record, frame: Any) -> None:
         """Begin with the frame of a coroutine or generator that was suspended when the watchpoint was set."""
         for watch in record.watches:
-            if id(frame) not in watch.frames:
+            if identity(frame) not in watch.frames:
                 self._begin(watch, frame)
 
     def _begin(self, watch: Watch, frame: Any) -> Any:
         value = watch.read(frame)
         if len(watch.frames) >= MAX_FRAMES:
             watch.frames.clear()
-        watch.frames[id(frame)] = [*self._marked(watch, value), 0]
+        watch.frames[identity(frame)] = [*self._marked(watch, value), 0]
         return value
 
     def _marked(self, watch: Watch, value: Any) -> "tuple[Any, str | None]":
@@ -267,7 +176,7 @@ class Watchpoints:
                 watch.is_true = False
                 self._report(watch, f"The truth of {watch.spec['expression']} cannot be found out: {error}")
             return watch.is_true, None
-        if value is MISSING or type(value) in _UNCHANGING:
+        if value is MISSING or type(value) in UNCHANGING:
             return mark_of(value) if value is not MISSING else value, None
         self._report(watch, uncompared(value))
         return mark_of(value), text_of(value)
@@ -282,7 +191,7 @@ class Watchpoints:
         """Examine the watchpoints before a line. Return whether the thread has stopped."""
         stopped = False
         for watch, use in record.at(line) or ():
-            state = watch.frames.get(id(frame))
+            state = watch.frames.get(identity(frame))
             if use.evaluates:
                 value = watch.read(frame)
                 if state is None:
@@ -297,7 +206,7 @@ class Watchpoints:
         """Examine the watchpoints where a call returns, and forget its frame. Return whether the thread has stopped."""
         stopped = False
         for watch in record.watches:
-            state = watch.frames.pop(id(frame), None)
+            state = watch.frames.pop(identity(frame), None)
             if state is not None:
                 stopped |= self._compare(watch, record, frame, state, watch.read(frame), frame.f_lineno)
         return self._stop(stopped, frame)
@@ -306,7 +215,7 @@ class Watchpoints:
         if watch.number in record.plain and not watch.is_known(value, frame):
             record.plain.discard(watch.number)
             record.sort_lines()
-            self._events.refresh()
+            self._events.refresh(record)
         before, text = state[0], state[1]
         mark, after_text = self._marked(watch, value)
         if value is MISSING and not watch.becomes_true:
@@ -368,18 +277,6 @@ def _is_true(code: Any, frame: Any) -> bool:
         return bool(eval(code, frame.f_globals, variables_of(frame)))
     except Exception:
         return True  # Like debugpy, stop where a condition cannot be evaluated.
-
-
-def _paths(spec: "dict[str, Any]") -> "set[str]":
-    from pydevd_file_utils import map_file_to_server
-
-    return {_normal_path(map_file_to_server(each)) for each in spec["paths"]}
-
-
-def _normal_path(path: str) -> str:
-    from pydevd_file_utils import get_abs_path_real_path_and_base_from_file
-
-    return str(get_abs_path_real_path_and_base_from_file(path)[1])
 
 
 def watchpoints(debugger: Any) -> Watchpoints:
