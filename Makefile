@@ -69,7 +69,10 @@ workbench:  ## install the real VS Code, and build the extension and its tests
 vsix: vscode-tools  ## the VS Code extension, as vscode-ext/raydap-VERSION.vsix
 	@$(NPM_RUN) vsix
 
-release: $(RELEASE)/stamp-release $(RELEASE_USER)/stamp-user vscode-tools  ## wheel, sdist, vsix, SBOMs, checksums and notes, built twice, into dist/; TAG=vX.Y.Z checks a tag, too
+site: $(STAMP)  ## the documentation site, into dist/site; a broken link fails it
+	@PYTHONPATH=tests $(BIN)/python -m support.docs_site
+
+release: $(RELEASE)/stamp-release $(RELEASE_USER)/stamp-user vscode-tools  ## wheel, sdist, vsix, site, SBOMs, checksums and notes, built twice, into dist/; TAG=vX.Y.Z checks a tag, too
 	@./.ci/vscode publish
 	@export PATH="$$PWD/vscode-ext/out/bin:$$PATH" && PYTHONPATH=tests "$(RELEASE)/bin/python" -m support.release \
 	    --user-python "$(RELEASE_USER)/bin/python"
@@ -84,6 +87,7 @@ test-vscode: $(STAMP) workbench  ## the extension in the real VS Code; screensho
 # Those with 6 are pages of a browser.
 screenshots: test-vscode  ## renew the pictures of docs/usage from those of test-vscode
 	@cd docs/usage/images && for picture in [0-5]*.png; do cp "$(CURDIR)/vscode-ext/out/screenshots/$$picture" . || exit 1; done
+	PYTHONPATH=tests:docs/examples $(BIN)/python -m support.f5_film
 
 vscode-tools:
 	@./.ci/vscode tools
@@ -136,8 +140,9 @@ test-matrix:  ## the core tests on each Python version found (3.10 to 3.14), and
 	    echo "Ray $(OLDEST_RAY): not tested, there is no Python 3.11 here"; \
 	fi
 
-transcripts: $(STAMP)  ## renew the transcripts of docs/usage/terminal.md
+transcripts: $(STAMP)  ## renew the transcripts of docs/usage/terminal.md, and the recording of a terminal
 	PYTHONPATH=tests:docs/examples $(BIN)/python -m support.transcripts
+	PYTHONPATH=tests:docs/examples $(BIN)/python -m support.terminal_film
 
 strings: $(STAMP)  ## print each text that users see, by file: to read them all
 	@PYTHONPATH=tests $(BIN)/python -m support.user_strings
@@ -175,4 +180,4 @@ $(RELEASE)/stamp-release: pyproject.toml
 $(RELEASE_USER)/stamp-user: pyproject.toml
 	@VENV="$(RELEASE_USER)" PYTHON="$(PYTHON)" ./.ci/install user
 
-.PHONY: help demo test steady test-quick test-changed editors workbench vsix check-vscode test-vscode screenshots transcripts strings vscode-tools release check ci lint format types imports test-matrix test-core bench fuzz conformance soak clean
+.PHONY: help demo test steady test-quick test-changed editors workbench vsix check-vscode test-vscode screenshots transcripts strings vscode-tools site release check ci lint format types imports test-matrix test-core bench fuzz conformance soak clean

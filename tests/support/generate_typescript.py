@@ -49,8 +49,8 @@ def render(module: ModuleType = raydap_messages) -> str:
         HEAD,
         "/** The extension's protocol number; the answer to `initialize` has that of raydap (Server). */\n"
         f"export const PROTOCOL = {module.PROTOCOL};\n",
-        *(f"export type {name} = {_literal(values)};\n" for values, name in _aliases(module).items()),
-        *(_interface(struct, module) for struct in _structs(module)),
+        *(f"export type {name} = {_literal(values)};\n" for values, name in aliases(module).items()),
+        *(_interface(struct, module) for struct in structs(module)),
         "/** The arguments of a request and the body of its answer, by the request's name. */\n"
         "export interface Requests {\n"
         + "".join(
@@ -76,27 +76,28 @@ def fields(struct: type[Message], module: ModuleType = raydap_messages) -> dict[
         # raydap always sends a field that has a default; only an UNSET field is left out.
         absent = not field.required and (issubclass(struct, Arguments) or field.default in (NODEFAULT, UNSET))
         try:
-            found[field.encode_name + "?" * absent] = _typescript(field.type, _aliases(module))
+            found[field.encode_name + "?" * absent] = _typescript(field.type, aliases(module))
         except UnsupportedType as error:
             raise UnsupportedType(f"{struct.__name__}.{field.name}: {error}") from None
     return found
 
 
-def _structs(module: ModuleType) -> Iterator[type[Message]]:
+def structs(module: ModuleType) -> Iterator[type[Message]]:
     """Yield the structs of the module, and of the modules that it imports as its parts."""
     for value in vars(module).values():
         if isinstance(value, ModuleType):
-            yield from _structs(value)
+            yield from structs(value)
         elif isinstance(value, type) and issubclass(value, Message) and value not in (Message, Arguments):
             yield value
 
 
-def _aliases(module: ModuleType) -> dict[tuple[str, ...], str]:
+def aliases(module: ModuleType) -> dict[tuple[str, ...], str]:
+    """Return the names that the module gives to sets of strings."""
     return {get_args(value): name for name, value in vars(module).items() if get_origin(value) is Literal}
 
 
 def _interface(struct: type[Message], module: ModuleType) -> str:
-    texts = _field_docstrings(struct)
+    texts = field_docstrings(struct)
     lines = [
         textwrap.indent(_comment(texts[field.name]) if field.name in texts else "", "  ")
         + f"  readonly {name}: {type_};\n"
@@ -108,7 +109,7 @@ def _interface(struct: type[Message], module: ModuleType) -> str:
     return f"{comment}export interface {struct.__name__} {{\n{''.join(lines)}}}\n"
 
 
-def _field_docstrings(struct: type[Message]) -> dict[str, str]:
+def field_docstrings(struct: type[Message]) -> dict[str, str]:
     """Return the docstrings below the fields of a struct, by the names of the fields."""
     (definition,) = ast.parse(textwrap.dedent(inspect.getsource(struct))).body
     assert isinstance(definition, ast.ClassDef)
@@ -131,7 +132,7 @@ def _struct_type(struct: type[Message]) -> types.StructType:
     return found
 
 
-def _typescript(type_: types.Type, aliases: dict[tuple[str, ...], str]) -> str:
+def _typescript(type_: types.Type, names: dict[tuple[str, ...], str]) -> str:
     if (plain := _PLAIN.get(type(type_))) is not None:
         return plain
     if isinstance(type_, types.StructType):
@@ -139,11 +140,11 @@ def _typescript(type_: types.Type, aliases: dict[tuple[str, ...], str]) -> str:
     if isinstance(type_, types.LiteralType):
         # All literals of raydap's messages are strings. msgspec does not keep their order.
         values = {str(value) for value in type_.values}
-        return next((name for known, name in aliases.items() if set(known) == values), _literal(sorted(values)))
+        return next((name for known, name in names.items() if set(known) == values), _literal(sorted(values)))
     if isinstance(type_, types.UnionType):
-        return " | ".join(_typescript(each, aliases) for each in type_.types)
+        return " | ".join(_typescript(each, names) for each in type_.types)
     if isinstance(type_, types.VarTupleType):
-        item = _typescript(type_.item_type, aliases)
+        item = _typescript(type_.item_type, names)
         return f"readonly ({item})[]" if "|" in item else f"readonly {item}[]"
     raise UnsupportedType(f"no TypeScript is known for {type_}.")
 

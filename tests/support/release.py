@@ -1,7 +1,7 @@
 """`make release`: build all files of a release twice, compare them bit by bit, and put them into dist/.
 
 Each build starts from the last commit in a folder of its own, so that no other file of the checkout gets into a
-package. All times in the files are that of the commit. The documentation site is not among the files yet.
+package. All times in the files are that of the commit.
 """
 
 import argparse
@@ -87,6 +87,12 @@ def _build(folder: Path, version: str, notes: str, user_python: Path, environmen
     extension = tree / "vscode-ext"
     (extension / "node_modules").symlink_to(EXTENSION_TOOLS.resolve())
     _run(extension, environment, "npm", "run", "--silent", "vsix", "--", "--out", dist / f"raydap-{version}.vsix")
+    # The site describes the code of the commit.
+    code = os.pathsep.join(str(tree / name) for name in ("adapter", "tests"))
+    _run(
+        tree, {**environment, "PYTHONPATH": code}, BIN / "python", "-m", "support.docs_site",
+        "--out", folder / "site", "--zip", dist / f"raydap-{version}-docs.zip",
+    )  # fmt: skip
     python_sbom = dist / f"raydap-{version}-python.cdx.json"
     _run(
         tree, environment, BIN / "cyclonedx-py", "environment", "--output-reproducible",

@@ -13,14 +13,26 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyte
 from local_cluster import clean_environment
 
 from support import fork_server
 from support.raydap_command import RAYDAP
+
+
+class Run(NamedTuple):
+    """Characters of one row of the screen that look alike."""
+
+    text: str
+    """The characters."""
+    colour: str
+    """A name of pyte, such as `red` or `default`, or six hexadecimal digits."""
+    is_bold: bool
+    """Whether they are bold."""
 
 
 class _Screen(pyte.HistoryScreen):
@@ -81,6 +93,20 @@ class Terminal:
         with self._lock:
             above = ["".join(line[column].data for column in range(self._screen.columns)) for line in self._history()]
             return "\n".join(line.rstrip() for line in [*above, *self._screen.display]).rstrip()
+
+    def rows(self) -> tuple[tuple[Run, ...], ...]:
+        """Return the rows that the screen shows now, without spaces at their ends. An empty row is ()."""
+        with self._lock:
+            shown = [
+                [self._screen.buffer[line][column] for column in range(self._screen.columns)]
+                for line in range(self._screen.lines)
+            ]
+        rows = []
+        for cells in shown:
+            width = len("".join(cell.data for cell in cells).rstrip())
+            looks = groupby(cells[:width], lambda cell: (cell.fg, cell.bold))
+            rows.append(tuple(Run("".join(cell.data for cell in run), *look) for look, run in looks))
+        return tuple(rows)
 
     @property
     def raw(self) -> bytes:

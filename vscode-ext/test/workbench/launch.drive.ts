@@ -52,10 +52,13 @@ step('the user clicks beside lines of an actor and of the driver, and presses F9
   await workbench.goToLine(17);
   await workbench.page.keyboard.press('F9');
   await workbench.breakpoints().nth(2).waitFor();
+  await workbench.screenshot('f5-breakpoints');
 });
 
 step('F5 launches the program, and both actors stop', async () => {
   await workbench.page.keyboard.press('F5');
+  await workbench.page.getByText('Debug current file on Ray').waitFor();
+  await workbench.screenshot('f5-choice');
   await workbench.choose('Debug current file on Ray');
   await planners().nth(1).waitFor();
   await workbench.widenSideBar();
@@ -123,6 +126,7 @@ step('it is continued, and the session ends with the program', async () => {
   await workbench.page.keyboard.press('F5');
   await workbench.page.locator('.debug-toolbar').waitFor({ state: 'hidden' });
   await console('result: 60');
+  await workbench.screenshot('f5-result');
 });
 
 step('a program with a terminal asks its user there, and stops at a breakpoint', async () => {
