@@ -82,7 +82,11 @@ def build(root: Path, out: Path) -> None:
             cwd=copy, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
         )  # fmt: skip
         if done.returncode != 0:
-            raise SiteError(f"Zensical failed:\n{done.stdout}")
+            output = re.sub(r"\x1b\[[\d;]*m", "", done.stdout)
+            # A warning ends Zensical by an exception. Its traceback would hide the warnings.
+            raise SiteError(
+                f"Zensical failed:\n{re.sub(r'Traceback.*strict flag is set', '', output, flags=re.DOTALL)}"
+            )
         # Nothing on the site needs its configuration.
         (copy / "site" / "site" / "zensical.toml").unlink(missing_ok=True)
         if problems := docs_links.problems(copy / "site", root, version):
