@@ -101,7 +101,8 @@ def stage(root: Path, copy: Path, version: str) -> None:
     pages = _pages(root)
     for source, target in pages.items():
         text = (root / source).read_text(encoding="utf-8")
-        _write(docs / target, HEADS.get(target, "") + rewritten(text, root, source, pages, version))
+        text = rewritten(with_error_anchors(text), root, source, pages, version)
+        _write(docs / target, HEADS.get(target, "") + text)
     for name, text in docs_reference.pages(root).items():
         _write(docs / name, text)
     for pattern in FILES[1:]:
@@ -127,6 +128,12 @@ def _pages(root: Path) -> dict[str, str]:
 def _entries(pages: Mapping[str, str], folder: str) -> str:
     """Return the pages of a folder as entries of the navigation, which get their titles from the pages."""
     return ", ".join(f'"{target}"' for source, target in pages.items() if source.startswith(f"{folder}/"))
+
+
+def with_error_anchors(text: str) -> str:
+    """Return a page with an anchor in the row of each error, and with links of error numbers that lead there."""
+    text = re.sub(r"^\| (\d{4}) \|", r'| <a id="\1"></a>\1 |', text, flags=re.MULTILINE)
+    return re.sub(r"\[(\d{4})\]\(([./]*errors\.md)\)", r"[\1](\2#\1)", text)
 
 
 def rewritten(text: str, root: Path, source: str, pages: Mapping[str, str], version: str) -> str:

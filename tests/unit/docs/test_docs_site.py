@@ -94,6 +94,20 @@ def test_a_link_of_the_repository_leads_to_the_page_of_the_site_or_to_github(
     assert docs_site.rewritten(text, ROOT, source, pages, "1.0") == expected
 
 
+def test_the_number_of_an_error_leads_to_its_row() -> None:
+    assert docs_site.with_error_anchors("error [3001](../errors.md)") == "error [3001](../errors.md#3001)"
+    assert docs_site.with_error_anchors("| 3001 | x | y |\n") == '| <a id="3001"></a>3001 | x | y |\n'
+
+
+def test_without_zensical_the_error_names_the_python_that_it_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(docs_site, "find_spec", lambda _: None)
+    with pytest.raises(SystemExit, match=r"^raydap: Zensical.* needs Python 3\.11"):
+        docs_site.main(["--out", str(tmp_path / "site")])
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_two_archives_of_the_same_files_are_equal(site: Path, tmp_path: Path) -> None:
     archives = [tmp_path.parent / f"{tmp_path.name}-{number}.zip" for number in range(2)]
     for archive in archives:
