@@ -42,6 +42,8 @@ class Code(IntEnum):
     """The thread is blocked, so it cannot step."""
     FILE_NOT_WRITTEN = 1014
     """A command cannot write its file."""
+    NOT_RELOADED = 1015
+    """The new text of a file does not compile, so no worker has got it."""
 
     NO_CLUSTER = 2001
     """raydap found no Ray cluster."""

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from dap_client import RequestFailed
 
+from raydap.core.workers import new_texts
 from raydap.inworker import agent, calls, task_calls
 from support.agents import PreparedProgram, ask, attach_greeted, read_line
 from support.entered import EnteredWorker
@@ -123,6 +124,7 @@ AGENT: Mapping[str, dict[str, Any]] = {
     "stack": {"stack": True},
     "waits": {"stack": True, "waits": True},
     "evaluate": {"evaluate": "batch", "seconds": 30},
+    "query": {"query": calls.reload_in_agent(["/x.py"], "", new_texts.pack("batch = 1\n")) + " + 'Batch'"},
 }
 """The questions that an agent answers without a debugger."""
 
@@ -149,6 +151,7 @@ RUNNING: Mapping[str, Callable[[int], str]] = {
     "source_text": lambda thread: calls.source_text(__file__),
     "code_lines": lambda thread: calls.code_lines(__file__, 1, 9),
     "first_line": lambda thread: calls.first_line(__file__),
+    "reload_code": lambda thread: calls.reload_code([__file__], "", new_texts.pack("batch = 1\n")),
     "result_part": lambda thread: calls.result_part(1, 0),
     "show_arrays": lambda thread: calls.show_arrays(),
     "resolve_step": lambda thread: task_calls.resolve_step(1, "ab"),
@@ -220,6 +223,7 @@ NO_LOOKS = {
     "is_called": "the condition of a breakpoint that compares task ids",
     "current_task": "it reads the id of a task",
     "safe_pdb": "a line for Ray's pdb, which reads nothing",
+    "reload_in_agent": "the question `query` of an agent",
     "read_result": "it runs in raydap",
     "read_summary": "it runs in raydap",
 }

@@ -24,6 +24,7 @@ ABOUT_ALL = {
     *("threads", "setBreakpoints", "setFunctionBreakpoints", "setExceptionBreakpoints", "disconnect", "pause"),
     *("raydap/workers", "raydap/attach", "raydap/pause", "raydap/detach", "raydap/stacks", "raydap/places"),
     *("raydap/waits", "raydap/select", "raydap/continue", "raydap/step", "raydap/evaluate", "raydap/compare"),
+    "raydap/reload",
 }
 """The requests whose cost may grow in proportion to the number of workers."""
 
@@ -92,6 +93,7 @@ class Crowd:
             "raydap/step": {**one, "command": "next"},
             "raydap/evaluate": {"expression": "x"},
             "raydap/compare": {"expression": "x"},
+            "raydap/reload": {"path": "/app/train.py", "text": "x = 1\n"},
         }
         about_one = ("stackTrace", "exceptionInfo", "continue", "next", "stepIn", "stepOut", "raydap/focus")
         return wanted.get(command, one if command in about_one else {})

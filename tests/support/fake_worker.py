@@ -47,6 +47,8 @@ class FakeWorker:
         """The answer to which threads cannot pause (`blocked`)."""
         self.running_value: str = '{"result": "1", "type": "int"}'
         """The answer to an expression that is evaluated in running code."""
+        self.reload: str = '{"loaded": true}'
+        """The answer to new code for a file."""
         self.locals: Any = [{"name": "loss", "value": "0.5", "type": "float"}]
         """The local variables of each stopped frame."""
         self.steps = {".arm(": "armed", ".is_outermost(": "yes", ".stop_at(": "watched"}
@@ -344,6 +346,8 @@ class FakeWorker:
             )
         elif found := re.search(r"call_site_values\.(\w+)\([^,]*, '(\w+)'(?:, (\d+))?\)", expression):
             self._answer_call(request, found[1], found[2], int(found[3] or 0))
+        elif "code_reload.reload_code" in expression:
+            self.reply(request, {"result": json.dumps(self.reload), "variablesReference": 0})
         elif "running_values.evaluate_running" in expression:
             self.reply(request, {"result": json.dumps(self.running_value), "variablesReference": 0})
         elif (

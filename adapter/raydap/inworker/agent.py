@@ -10,8 +10,8 @@ one line:
 
 - If raydap requests a debugger, this process sends a second line, whose `error` is "" or the reason why there is no
   debugger. Then pydevd itself speaks DAP on the connection.
-- If raydap requests the stacks (with `waits` also what each thread waits for) or the value of an expression, this
-  process sends the result and closes the connection.
+- If raydap requests the stacks (with `waits` also what each thread waits for), the value of an expression, or the
+  result of an expression of its own (`query`), this process sends the result and closes the connection.
 
 **One debugger at a time.** pydevd has one debugger object in a process. While a client debugs the process, `hello`
 contains the client's name. If Ray's own breakpoint() came first, an adapter already exists, and `hello` contains its
@@ -276,7 +276,7 @@ class Agent:
         return self._key(hello)
 
     def _answer(self, connection: AgentSocket, configured: threading.Event, key: str) -> None:
-        """Read raydap's line, then send the stacks or a value, or run a session."""
+        """Read raydap's line, then send the stacks, a value or raydap's own result, or run a session."""
         from .agent_session import AgentSession
         from .agent_threads import hide_threads, show_threads
         from .running_values import evaluate_running
@@ -290,6 +290,9 @@ class Agent:
             return
         if isinstance(answer.get("evaluate"), str):
             connection.sendall(evaluate_running(answer["evaluate"], float(answer["seconds"])).encode())
+            return
+        if isinstance(answer.get("query"), str):
+            connection.sendall(str(eval(answer["query"])).encode())
             return
         session = AgentSession(connection, str(answer.get("client", "raydap")), key, configured)
         if answer.get("debug") is not True or self._port() or not self._claim(session):

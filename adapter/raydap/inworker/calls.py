@@ -230,6 +230,18 @@ def code_lines(path: str, first: int, last: int) -> str:
     return _answer("file_queries", f"code_lines({path!r}, {first}, {last})")
 
 
+def reload_code(paths: list[str], inner: str, packed: str) -> str:
+    """Return the expression that gives the functions of a file its new code (code_reload.py), a `str` of JSON."""
+    return _answer("code_reload", f"reload_code({paths!r}, {inner!r}, {packed!r})")
+
+
+def reload_in_agent(paths: list[str], inner: str, packed: str) -> str:
+    """Return the expression that does the same in a process without a debugger. Its value is the JSON itself."""
+    modules = bundle.load(_FOLDER, f"{_package()}_reload", "code_reload")
+    call = f"raydap.code_reload.reload_code({paths!r}, {inner!r}, {packed!r})"
+    return f"(lambda raydap: ({call}, raydap.remove(raydap.__name__))[0])({modules})"
+
+
 def result_part(number: int, start: int) -> str:
     """Return the expression for a part, from `start` on, of a result that was too long (message_limit.py).
 

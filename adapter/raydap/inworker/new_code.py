@@ -136,11 +136,13 @@ def qualified_names(functions: "list[FunctionType]") -> dict[int, str]:
         return {id(each): str(each.__code__.co_qualname) for each in functions}
     names: dict[int, str] = {}
     # A wrapper has the `__qualname__` of the function that it wraps, so its name comes from the code around it.
-    for each in functions:
-        if each.__qualname__.rpartition(".")[2] == each.__code__.co_name:
-            names[id(each.__code__)] = each.__qualname__
-            names.update((id(code), name) for name, code in nested_codes(each.__code__, each.__qualname__))
-    return {id(each): names.get(id(each.__code__), each.__code__.co_name) for each in functions}
+    for each in sorted(functions, key=lambda each: each.__qualname__.count(".<locals>.")):
+        name = names.setdefault(id(each.__code__), each.__qualname__)
+        if name.rpartition(".")[2] != each.__code__.co_name:
+            names[id(each.__code__)] = name = each.__code__.co_name
+        for inner, code in nested_codes(each.__code__, name):
+            names.setdefault(id(code), inner)
+    return {id(each): names[id(each.__code__)] for each in functions}
 
 
 def is_same(old: CodeType, new: CodeType) -> bool:

@@ -89,6 +89,7 @@ TABLE = """\
   | session | raydap detaches | A value that takes too long does not block the others.
 - debugger:_internal_get_file_type debugger:get_file_type debugger:apply_files_filter debugger:in_project_scope
   debugger:exclude_exception_by_filter _pydevd_bundle.pydevd_api:code_to_bytecode_representation
+  _pydevd_bundle.pydevd_api:_get_code_lines
   | session | raydap detaches | pydevd traces and shows the program's files, and only these.
 - debugger:stop_on_unhandled_exception debugger:do_stop_on_unhandled_exception | session | raydap detaches
   | Ray's post mortem stops once, at the frame that raised.

@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
-from raydap.protocol import stack_messages, value_messages, wait_messages
+from raydap.protocol import reload_messages, stack_messages, value_messages, wait_messages
 from raydap.protocol.message_base import Arguments, Message
 
 PROTOCOL = 1
@@ -372,6 +372,7 @@ REQUESTS: dict[str, tuple[type[Arguments], type[Message] | None]] = {
     "raydap/step": (StepThreadsArguments, SteppedThreads),
     "raydap/evaluate": (value_messages.EvaluateThreadsArguments, value_messages.Evaluations),
     "raydap/compare": (value_messages.CompareArguments, value_messages.Comparison),
+    "raydap/reload": (reload_messages.ReloadArguments, reload_messages.Reloaded),
 }
 """The types of the arguments and of the answer's body, by the name of the request; None for no body."""
 

@@ -135,6 +135,10 @@ class Run:
         """The paths of breakpoints, by the other path that workers report for the same file."""
         self.file_checks: list[tuple[frozenset[str], Future[None]]] = []
         """The files of each open check, with the future that waits for it."""
+        self.new_texts: dict[str, str] = {}
+        """The new text of each reloaded file (workers/new_texts.py, `pack`), by the client's path."""
+        self.reloaded: set[WorkerKey] = set()
+        """The processes that have new code."""
         self.ranks = Ranks()
         self.sets: dict[str, str] = {}
         """The texts of the sets that clients have named, by name."""

@@ -10,6 +10,7 @@ from raydap.core.effects import DropClient, ReachAgents, StartDiscovery
 from raydap.core.flows import Flow
 from raydap.core.model.client import Client, ClientRole, ClientStage, Request
 from raydap.core.model.state import State
+from raydap.core.requests import reloads
 from raydap.core.requests.breakpoint_sync import share_breakpoints
 from raydap.core.settings import AttachSettings, LaunchSettings, complete, parse
 from raydap.core.workers import (
@@ -203,6 +204,8 @@ def disconnect(state: State, request: Request, arguments: dict[str, object]) -> 
     for each in [each for each in client.open.values() if each is not request]:
         # VS Code would report a cancelled `attach` or `launch` as a failure.
         (each.cancel if client.is_vscode and each.command not in ("attach", "launch") else each.drop)()
+    if client.is_attached and client.role not in (ClientRole.OBSERVER, ClientRole.CHILD):
+        reloads.report_kept(state, state.run.reloaded, client)
     request.respond()
     seconds = None if state.hub is None else state.hub.hold
     if arguments.get("terminateDebuggee") is True:

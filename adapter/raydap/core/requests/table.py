@@ -21,6 +21,7 @@ from raydap.core.requests import (
     merged_stacks,
     multi_thread,
     program,
+    reloads,
     selecting,
     session,
     sources,
@@ -207,5 +208,6 @@ TABLE: dict[str, RequestRow] = {
     "raydap/evaluate": RequestRow(
         _FANOUT, evaluation.evaluate_threads, types=REQUESTS["raydap/evaluate"], who=DEBUGGERS
     ),
+    "raydap/reload": RequestRow(_FANOUT, reloads.reload_file, types=REQUESTS["raydap/reload"], who=DEBUGGERS),
     "raydap/compare": RequestRow(_FANOUT, comparison.compare, types=REQUESTS["raydap/compare"], who=DEBUGGERS),
 }

@@ -8,7 +8,7 @@ from functools import partial
 from raydap.core.flows import Flow
 from raydap.core.model.client import Client, Request
 from raydap.core.model.state import State
-from raydap.core.requests import selecting
+from raydap.core.requests import reloads, selecting
 from raydap.core.workers import (
     alive_listing,
     attach_decisions,
@@ -125,7 +125,9 @@ def detach_workers(state: State, request: Request, arguments: DetachWorkersArgum
                 process.problem = ""
         selection.detach_worker(state, key)
 
-    yield from state.parts.for_each((yield from _named(state, request, arguments)), detach, request.client)
+    keys = yield from _named(state, request, arguments)
+    reloads.report_kept(state, keys)
+    yield from state.parts.for_each(keys, detach, request.client)
 
 
 def _named(

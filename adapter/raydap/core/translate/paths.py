@@ -76,6 +76,25 @@ def mapped(path: str, settings: AttachSettings, cwd: str) -> str:
     return path
 
 
+def in_workspace(path: str, settings: AttachSettings) -> str:
+    """Return the path of a client's file in the working_dir of jobs, with slashes; "" if it is not there."""
+    folder = workspace(settings)
+    return "" if folder is None else _below(path, folder) or ""
+
+
+def unmapped(path: str, settings: AttachSettings) -> list[str]:
+    """Return a client's path, after the workers' paths for it by the path mappings.
+
+    A path in the `remoteRoot` "." is relative.
+    """
+    found = []
+    for mapping in settings.path_mappings:
+        inner = _below(path, mapping.local_root)
+        if inner is not None:
+            found.append(inner if mapping.remote_root == "." else _joined(mapping.remote_root.rstrip("/\\"), inner))
+    return [*found, path]
+
+
 def is_clients(path: str, settings: AttachSettings) -> bool:
     """Return whether a path is in a folder of the client that corresponds to a folder of the worker."""
     folder = workspace(settings)

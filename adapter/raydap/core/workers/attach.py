@@ -31,6 +31,7 @@ from raydap.core.workers import (
     breakpoint_events,
     child_sessions,
     detach,
+    new_texts,
     pauses,
     program_entry,
     watch_setting,
@@ -136,6 +137,7 @@ def _handshake(state: State, worker: Worker) -> Flow[None]:
         detach.hang_up(state, worker)
         return
     yield from _enter(worker)
+    yield from new_texts.send_to_new(state, worker, HANDSHAKE_TIMEOUT_S)
     yield from program_entry.stop_at_first_line(worker, HANDSHAKE_TIMEOUT_S)
     worker.advance(AttachStage.CONFIGURING)
     if (

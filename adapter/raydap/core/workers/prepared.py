@@ -7,7 +7,7 @@ debugger, until the user sets a breakpoint or chooses the worker. It is detached
 raydap reaches other nodes of the cluster only when agents are expected there, because each node costs an actor.
 """
 
-from raydap.core.effects import ReachAgents, ReachNodes, ReleaseAgent
+from raydap.core.effects import ReachAgents, ReachNodes
 from raydap.core.events import (
     AgentCalled,
     AgentFound,
@@ -21,7 +21,7 @@ from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
 from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.core.settings import AttachSettings
-from raydap.core.workers import attach, attach_decisions, selection, unprepared, worker_entries
+from raydap.core.workers import attach, attach_decisions, reloading, selection, unprepared, worker_entries
 from raydap.errors import Code, Problem, sentence
 
 
@@ -57,7 +57,7 @@ def called(state: State, event: AgentCalled) -> None:
         # It was found before it called. It is released when it has its breakpoints (detach.end_attach).
         state.workers[row.key].has_called = True
     elif not attach_decisions.examine(state, row.key, at_once=True):
-        state.emit(ReleaseAgent(row.key))
+        reloading.release(state, row.key)
         if event.waits:
             # A process that calls repeatedly has no socket yet.
             with run.processes.changing(row.key) as process:
