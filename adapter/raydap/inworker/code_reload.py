@@ -18,7 +18,7 @@ from typing import Any
 
 from .file_queries import copies_of, job_folders
 from .file_reload import FileReload, Report, shown
-from .new_code import NewCode
+from .new_code import OPTIMIZED, NewCode
 from .ray_exports import export_again
 from .reloaded_files import use_new_text
 from .safe_values import type_name
@@ -104,7 +104,9 @@ def _objects(paths: list[str]) -> tuple[list[FunctionType], dict[int, type], lis
     for each in objects:
         kind = type(each)
         if kind is FunctionType:
-            if is_wanted(each.__code__.co_filename) and each.__code__.co_name != "__annotate__":
+            code = each.__code__
+            # Python runs modules and class bodies as functions, too.
+            if is_wanted(code.co_filename) and code.co_flags & OPTIMIZED and code.co_name != "__annotate__":
                 functions[id(each)] = each
         elif kind in (GeneratorType, CoroutineType, AsyncGeneratorType):
             suspended.append(each)

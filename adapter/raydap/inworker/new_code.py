@@ -7,8 +7,8 @@ import sys
 from types import CodeType, FunctionType
 from typing import Any
 
-_OPTIMIZED = 0x1
-"""The flag of the code of functions, which the code of modules and classes does not have (inspect.CO_OPTIMIZED)."""
+OPTIMIZED = 0x1
+"""The flag of the code of functions, which the code of modules and classes does not have (inspect.COOPTIMIZED)."""
 
 _KINDS = 0x20 | 0x80 | 0x200
 """The flags of generators, coroutines and asynchronous generators (inspect.CO_GENERATOR and others)."""
@@ -119,12 +119,12 @@ def nested_codes(code: CodeType, name: str) -> list[tuple[str, CodeType]]:
     found = []
     for each in code.co_consts:
         if isinstance(each, CodeType):
-            inner = ".<locals>." if code.co_flags & _OPTIMIZED else "."
+            inner = ".<locals>." if code.co_flags & OPTIMIZED else "."
             # Python 3.10 has no co_qualname.
             qualified = str(getattr(each, "co_qualname", "")) or (
                 f"{name}{inner}{each.co_name}" if name else each.co_name
             )
-            if each.co_flags & _OPTIMIZED:
+            if each.co_flags & OPTIMIZED:
                 found.append((qualified, each))
             found += nested_codes(each, qualified)
     return found
