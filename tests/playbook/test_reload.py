@@ -180,6 +180,18 @@ def test_observers_and_long_files_are_refused(play: Play) -> None:
     client.refused(Code.BAD_ARGUMENT, "raydap/reload", path="/app/train.py", text=noise)
 
 
+def test_a_file_that_no_worker_has_loaded_is_not_reported_to_others(play: Play) -> None:
+    client = play.session()
+    one, other = play.attached("w1", "w2")
+    one.reload = other.reload = '{"loaded": false}'
+    found = client.request("raydap/reload", **FILE)
+    assert (found["text"], found["unloaded"]) == ("train.py: no worker has loaded this file.", ["w1", "w2"])
+    other.reload = answer()
+    found = client.request("raydap/reload", **FILE)
+    assert found["text"] == "train.py: no function has changed.\n  not loaded yet: 1 worker"
+    assert console(client) == "train.py: no function has changed.\n"
+
+
 def test_without_workers_the_text_waits_for_them(play: Play) -> None:
     client = play.session()
     found = client.request("raydap/reload", **FILE)

@@ -21,6 +21,7 @@ from raydap.protocol.raydap_messages import (
     StoppedThread,
     WorkerEntry,
 )
+from raydap.protocol.reload_messages import Reloaded
 from raydap.protocol.stack_messages import CodeLocation, MergedStacks, Places, StackNode, WorkerPlace
 from raydap.protocol.value_messages import Comparison, EvaluationGroup, Evaluations
 from raydap.protocol.wait_messages import WaitGraph
@@ -158,6 +159,7 @@ class ScriptedDebugger:
             "evaluate": self._evaluate_many,
             "compare": Comparison(groups=(), silent=()),
             "barriers": Barriers(barriers=()),
+            "reload": Reloaded((), (), (), (), (), unloaded=(), text="summary\n  changed: step in Trainer{0-2}"),
             "waits": WaitGraph((), (), (), (), unread=(), idle=1, problem="", lines=(), text="1 idle"),
             "breakpoints": lambda asked: BreakpointList(breakpoints=tuple(self.kept)),
         }

@@ -1,6 +1,7 @@
 """Commands of `raydap debug` in a scripted session. tests/ray/test_debug_terminal.py has a real one."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -76,6 +77,8 @@ def test_lists() -> None:
         ("condition", "There is no breakpoint"),
         (f"pdb {LONG}", "of Ray's old debugger"),
         ("p", "Give an expression: p loss."),
+        ("reload", "/cluster/train.py cannot be read on this machine"),
+        ("reload nowhere.py", "There is no file nowhere.py on this machine"),
         ("undisplay x", "x is not displayed"),
         ("help nothing", "There is no command nothing"),
     ],
@@ -126,6 +129,13 @@ def test_the_set_that_is_looked_at_is_meant_by_most_commands() -> None:
     ((command, arguments),) = asked("focus 0-1", "p x")
     assert (command, arguments["expression"], arguments["select"]) == ("raydap/evaluate", "x", "rank:0-1")
     assert [name for name, _ in asked("focus 0-1", "focus", "p x")] == ["evaluate"]
+
+
+def test_new_code_is_read_here_and_its_details_are_printed(tmp_path: Path) -> None:
+    file = tmp_path / "train.py"
+    file.write_text("x = 1\n")
+    assert typed(f"reload {file}") == ["  changed: step in Trainer{0-2}"]
+    assert asked(f"reload {file}")[-1] == ("raydap/reload", {"path": str(file), "text": "x = 1\n"})
 
 
 def test_python_is_run_in_each_thread_of_a_set() -> None:

@@ -9,6 +9,44 @@ export const PROTOCOL = 1;
 
 export type WorkerState = 'paused' | 'attaching' | 'stopped' | 'held' | 'running' | 'detached' | 'alive' | 'gone';
 
+/** The arguments of `raydap/reload`. */
+export interface ReloadArguments {
+  /** The path of a Python file on the client's machine. */
+  readonly path: string;
+  /** The new text of the file. */
+  readonly text: string;
+}
+
+/** A function of the file, or another part of it, in the workers in which the same has happened to it. */
+export interface ReloadedPart {
+  /** The qualified name, such as `Trainer.step`. */
+  readonly name: string;
+  /** Why it could not be changed or added, or why workers were not reached; otherwise "". */
+  readonly reason: string;
+  /** The keys of the workers. */
+  readonly workers: readonly string[];
+  /** A short name for the workers: `Trainer{0-5,7}`. */
+  readonly label: string;
+}
+
+/** The answer to `raydap/reload`. */
+export interface Reloaded {
+  /** The functions that have new code, which their next call runs. */
+  readonly changed: readonly ReloadedPart[];
+  /** The new functions, methods and constants. */
+  readonly added: readonly ReloadedPart[];
+  /** The functions that keep their old code, and statements that have not run, with the reasons. */
+  readonly kept: readonly ReloadedPart[];
+  /** The changed functions whose old code still runs. */
+  readonly running: readonly ReloadedPart[];
+  /** The workers that keep the old code of the whole file, with the reasons. The names are "". */
+  readonly unreached: readonly ReloadedPart[];
+  /** The keys of the workers that have not loaded the file. They run the new code if they import it. */
+  readonly unloaded: readonly string[];
+  /** All of this as text, for people to read. */
+  readonly text: string;
+}
+
 /** The arguments of `raydap/stack`: one of `worker` and `select`. */
 export interface StackArguments {
   /** The key of a worker. */
@@ -874,6 +912,7 @@ export interface Requests {
   readonly 'raydap/step': { readonly arguments: StepThreadsArguments; readonly answer: SteppedThreads };
   readonly 'raydap/evaluate': { readonly arguments: EvaluateThreadsArguments; readonly answer: Evaluations };
   readonly 'raydap/compare': { readonly arguments: CompareArguments; readonly answer: Comparison };
+  readonly 'raydap/reload': { readonly arguments: ReloadArguments; readonly answer: Reloaded };
 }
 
 /** The body of an event, by the event's name. */

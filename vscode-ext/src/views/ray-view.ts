@@ -26,6 +26,7 @@ import { lensCommands } from './lens-commands';
 import { LineDecorations } from './line-decorations';
 import { LocalClusters } from './local-clusters';
 import { multiWorkerCommands } from './multi-worker-commands';
+import { reloadCommands, ReloadOnSave } from './reload-commands';
 import { debugCluster, rowCommands } from './row-commands';
 import { stackCommands } from './stack-commands';
 import { StackDocuments } from './stack-documents';
@@ -94,6 +95,7 @@ export function rayView(
       showAllWorkers: () => filter.set(''),
       ...stackCommands(stackTree, panel, picture),
       ...whyCommands(sessions, waits, doctor),
+      ...reloadCommands(sessions),
       showProblem: (id: string) => showProblem(registry.get(id), registry, problems),
     }),
     subscriptions: [
@@ -111,6 +113,7 @@ export function rayView(
       waits,
       doctor,
       events,
+      new ReloadOnSave(sessions),
       sessions,
       filter,
       filter.onDidChange(() => {

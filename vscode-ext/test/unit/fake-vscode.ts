@@ -130,6 +130,7 @@ export const events = {
   custom: new EventEmitter(),
   taskEnded: new EventEmitter(),
   opened: new EventEmitter(),
+  saved: new EventEmitter(),
   windowState: new EventEmitter(),
   settings: new EventEmitter(),
 };
@@ -256,6 +257,7 @@ export const debug = {
   breakpoints: [] as SourceBreakpoint[],
   activeStackItem: undefined as unknown,
   activeDebugSession: undefined as unknown,
+  activeDebugConsole: { appendLine: (text: string) => void seen.push(`console: ${text}`) },
   onDidChangeActiveStackItem: events.activeStackItem.event,
   onDidChangeActiveDebugSession: events.activeSession.event,
   onDidStartDebugSession: events.started.event,
@@ -304,6 +306,7 @@ export const workspace = {
   textDocuments: [] as object[],
   getWorkspaceFolder: (): unknown => undefined,
   onDidOpenTextDocument: events.opened.event,
+  onDidSaveTextDocument: events.saved.event,
   onDidChangeConfiguration: events.settings.event,
   registerTextDocumentContentProvider: () => new Disposable(() => undefined),
   onDidCloseTextDocument: new EventEmitter().event,

@@ -47,7 +47,8 @@ def reload_file(state: State, request: Request, arguments: ReloadArguments) -> F
     others = [WorkerKey(key) for key, each in members.items() if each.state != "gone" and (each.task or each.actor)]
     unreached = {key: "it has no agent and is not attached" for key in others if key not in answers}
     answer = _folded(path, answers, unreached, members)
-    state.print_to_console(answer.text.partition("\n")[0])
+    if "\n" in answer.text or not answer.unloaded:
+        state.print_to_console(answer.text.partition("\n")[0])
     return answer
 
 
@@ -90,6 +91,9 @@ def _folded(
     running = parts(lambda each: [(name, "") for name in each.running])
     unloaded = tuple(key for key, each in done.items() if not each.loaded)
     missing = _parts(reasons, members)
+    if len(unloaded) == len(done) > 0:
+        # An editor sends each file that is saved, so this is no news for other clients.
+        return Reloaded((), (), (), (), missing, unloaded, f"{_file(path)}: no worker has loaded this file.")
     lines = [
         _summary(path, changed, added, kept, done, missing),
         *(f"  changed: {_part(each)}" for each in changed),

@@ -64,7 +64,7 @@ async def _place(debugger: Debugger, text: str) -> tuple[str, int]:
     if found is not None and found["file"] is None:
         return (await debugger.frame()).path, int(found["line"])
     if found is not None:
-        return await _path(debugger, found["file"]), int(found["line"])
+        return await path_named(debugger, found["file"]), int(found["line"])
     if not re.fullmatch(r"[A-Za-z_][\w.]*", text):
         raise CommandError(f'"{text}" is not a line, FILE:LINE or function.')
     if debugger.focus.thread in debugger.threads.stops:
@@ -77,7 +77,7 @@ async def _place(debugger: Debugger, text: str) -> tuple[str, int]:
     return "", 0
 
 
-async def _path(debugger: Debugger, name: str) -> str:
+async def path_named(debugger: Debugger, name: str) -> str:
     """Return the path of a file that the user has named. Raises CommandError.
 
     The name is a path on this machine, the end of the path of a frame, or an absolute path in the workers.
