@@ -29,6 +29,7 @@ from raydap.inworker import (
     followed_calls,
     raydap_calls,
     relisten,
+    reloaded_files,
     replaced_functions,
     safe_pdb,
 )
@@ -89,6 +90,7 @@ def roots() -> "dict[str, Any]":
     array_values.ArrayValues().override()
     call_sites.call_sites(debugger).replace()
     followed_calls.followed_calls(debugger).results.replace()
+    reloaded_files.use_new_text([__file__], "")
     sys.settrace(lambda *_: None)
     delayed_signals.TracedAgain(debugger)._trace = None
     sys.settrace(None)

@@ -6,9 +6,9 @@ in the worker, as the attribute `raydap` of pydevd's debugger object. Other expr
 first use; after that, they only call a function. `leave` removes the object and the package.
 
 All expressions but `summary`, `current_task` and those of breakpoints are for an `evaluate` without a frame and with
-the context "clipboard", whose results pydevd does not shorten. Never use "repl": pydevd then replaces `sys.stdout`,
-and restores it while other threads print (redirected_output.py). Expressions that change something evaluate to None,
-because older debugpys print any other value of an evaluate; `read_result` reads the results of the others.
+the context "clipboard", whose results pydevd does not shorten. Never use "repl": pydevd then replaces `sys.stdout`, and
+restores it while other threads print (redirected_output.py). Most expressions that change something evaluate to None,
+because older debugpys print any other value; `read_result` reads the results of the others.
 """
 
 import ast
@@ -34,7 +34,6 @@ _OWN_RANK = (
     "lambda d=__import__('sys').modules.get('torch.distributed'): str(d.get_rank()) "
     "if d and d.is_available() and d.is_initialized() else __import__('os').environ.get('RANK', '')"
 )
-
 
 COLLECTIVES = ("torch.distributed", "ray.util.collective")
 """The libraries that `collectives` can find."""
@@ -236,9 +235,9 @@ def reload_code(paths: list[str], inner: str, packed: str) -> str:
 
 
 def reload_in_agent(paths: list[str], inner: str, packed: str) -> str:
-    """Return the expression that does the same in a process without a debugger. Its value is the JSON itself."""
-    modules = bundle.load(_FOLDER, f"{_package()}_reload", "code_reload")
+    """Return the expression that does so in a process without a debugger. Its value is the JSON."""
     call = f"raydap.code_reload.reload_code({paths!r}, {inner!r}, {packed!r})"
+    modules = bundle.load(_FOLDER, f"{_package()}_reload", "code_reload")
     return f"(lambda raydap: ({call}, raydap.remove(raydap.__name__))[0])({modules})"
 
 

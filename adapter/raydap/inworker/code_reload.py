@@ -1,8 +1,8 @@
 """New code for the functions of a file, without a restart (raydap/reload); runs in the worker.
 
-A function object gets the code of the function with the same qualified name in the file's new text. So all that refers
-to the function calls the new code: methods, wrappers of decorators, Ray's own tables. State stays as it is, and no
-statement of the file runs, except imports that the new code needs.
+A function object gets the code of the function with the same qualified name in the file's new text. Objects that refer
+to the function then call the new code: bound methods, wrappers of decorators, Ray's tables. Variables stay unchanged,
+and no statement of the file runs, except imports that the new code needs.
 
 The design is in docs/design/reload.md.
 """
@@ -17,7 +17,7 @@ from types import AsyncGeneratorType, CellType, CodeType, CoroutineType, Functio
 from typing import Any
 
 from .file_queries import copies_of, job_folders
-from .file_reload import FileReload, Report, shown
+from .file_reload import FileReload, ReloadReport, shown
 from .new_code import OPTIMIZED, NewCode
 from .ray_exports import export_again
 from .reloaded_files import use_new_text
@@ -50,8 +50,8 @@ def reload_code(paths: list[str], inner: str, packed: str) -> str:
     return as_json({"loaded": bool(files), **lists})
 
 
-def _reload(paths: list[str], inner: str, text: str) -> tuple[Report, list[str]]:
-    report = Report()
+def _reload(paths: list[str], inner: str, text: str) -> tuple[ReloadReport, list[str]]:
+    report = ReloadReport()
     compile(text, paths[0], "exec", dont_inherit=True)
     wanted = [*paths, *_copies(paths[-1], inner)]
     functions, classes, suspended = _objects(wanted)

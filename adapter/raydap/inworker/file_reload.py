@@ -20,8 +20,8 @@ _CONSTANTS = (int, float, complex, str, bytes, bool, type(None))
 _Names = dict[str, Any]
 
 
-class Report:
-    """What a reload has done in this process."""
+class ReloadReport:
+    """The results of a reload in this process."""
 
     def __init__(self) -> None:
         self.changed: set[str] = set()
@@ -38,7 +38,9 @@ class FileReload:
     A file can have several file names in a process (core/translate/paths.py).
     """
 
-    def __init__(self, new: NewCode, functions: list[FunctionType], classes: dict[int, type], report: Report) -> None:
+    def __init__(
+        self, new: NewCode, functions: list[FunctionType], classes: dict[int, type], report: ReloadReport
+    ) -> None:
         self._new = new
         self._functions = functions
         self._classes = classes
@@ -198,7 +200,7 @@ class FileReload:
             self._keep(name, str(error))
 
     def _compare_constants(self, scope: _Names) -> None:
-        """Report the constants of the module that have another value in the new text.
+        """ReloadReport the constants of the module that have another value in the new text.
 
         A variable that the file sets in several places is no constant.
         """

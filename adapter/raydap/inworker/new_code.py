@@ -14,7 +14,7 @@ _KINDS = 0x20 | 0x80 | 0x200
 """The flags of generators, coroutines and asynchronous generators (inspect.CO_GENERATOR and others)."""
 
 _STATE = (list, dict, set)
-"""The types of default values that a function may use as its state. Such a value stays."""
+"""The types of default values that a function may use to keep state. raydap does not replace such a value."""
 
 _GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 """The instructions that read a global variable (Python's documentation of `dis`)."""

@@ -44,8 +44,7 @@ def export_again(functions: "list[FunctionType]") -> list[tuple[str, str]]:
 
 def _store(worker: Any, stored: tuple[bytes, Any, Any], field: str, value: Any) -> None:
     """Replace a function or a class in Ray's control store, if it is there."""
-    from ray._private import function_manager
-
+    function_manager: Any = sys.modules["ray._private.function_manager"]
     kind, exported, descriptor = stored
     if exported is None or descriptor is None:
         return

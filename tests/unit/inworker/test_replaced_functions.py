@@ -32,6 +32,7 @@ OWN = {
     "injected_agent.py": "thread.pydev_do_not_trace thread.is_pydev_daemon_thread",
     "line_hits.py": "thread.pydev_do_not_trace thread.is_pydev_daemon_thread line.hits line.failed",
     "loader.py": "module.__package__ own vars(own).update",
+    "reloaded_files.py": "spec.loader",
     "post_mortem.py": "self.last.exception self.last.ray_reports",
     "relisten.py": "thread.pydev_do_not_trace thread.is_pydev_daemon_thread",
     "running_values.py": "thread.pydev_do_not_trace thread.is_pydev_daemon_thread shortened.maxlevel shortened.maxlist "
@@ -48,6 +49,8 @@ VALUES = {
     "call_sites.py": "debugger.raydap_calls",
     "changes.py": "self.debugger.raydap self.debugger.multi_threads_single_notification vars(self.debugger).pop",
     "driver_setup.py": "constants",
+    "file_reload.py": "function.__code__ function.__defaults__ function.__kwdefaults__ function.__qualname__ "
+    "type.__setattr__",
     "first_frame.py": "frame.f_trace",
     "light_start.py": "main._tstate_lock main._native_id main._ident",
     "followed_calls.py": "debugger.raydap_steps sites.follow",
@@ -62,7 +65,8 @@ VALUES = {
     "thread_control.py": "info.is_in_wait_loop info.pydev_state info",
     "thread_tracers.py": "frame.f_trace",
 }
-"""The values that are no functions, in objects of others. The table has a row for the functions whose code changes."""
+"""The values that are no functions, in objects of others. The table has a row for the functions whose code changes, but not for
+the functions of the user that get new code by `raydap/reload`, and keep it."""
 
 
 def changes(tree: ast.AST) -> set[str]:
