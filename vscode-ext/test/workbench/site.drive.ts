@@ -104,7 +104,7 @@ step('each page loads without a network, without an error, and fits into a narro
   const wide: string[] = [];
   // The paths of 404.html begin with that of the published site.
   for (const name of pages.filter((each) => each !== '404.html')) {
-    await page.goto(address(name));
+    await page.goto(address(name), { waitUntil: 'domcontentloaded' });
     const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     if (excess > 0) wide.push(`${name}: ${excess} pixels`);
   }
