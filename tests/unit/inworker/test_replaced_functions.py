@@ -65,8 +65,8 @@ VALUES = {
     "thread_control.py": "info.is_in_wait_loop info.pydev_state info",
     "thread_tracers.py": "frame.f_trace",
 }
-"""The values that are no functions, in objects of others. The table has a row for the functions whose code changes, but not for
-the functions of the user that get new code by `raydap/reload`, and keep it."""
+"""The values that are no functions, in objects of others. The table has a row for the functions whose code changes.
+`raydap/reload` gives functions of the user new code, which stays."""
 
 
 def changes(tree: ast.AST) -> set[str]:
