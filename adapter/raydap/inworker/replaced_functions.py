@@ -104,6 +104,7 @@ TABLE = """\
   | A thread does not stop where no client would see it. | It is needed just after the client has gone.
 - debugger:dispose_and_kill_all_pydevd_threads | adapter's session | raydap detaches
   | A worker that loses its debugger listens again.
+- debugger:fix_top_level_trace_and_get_trace_func | old Python | raydap detaches | Watched functions are traced.
 - pdb:do_EOF pdb:do_quit pdb:do_q pdb:do_exit pdb:do_continue pdb:do_cont pdb:do_c pdb:do_remote pdb:do_get pdb:do_run
   pdb:do_restart pdb:dispatch_return | Ray's old debugger | the object is freed
   | A client that leaves does not end the task. | Ray makes a new pdb for each stop."""

@@ -67,7 +67,7 @@ class NotPlainError(Exception):
     """A variable has a value that may change without an assignment."""
 
 
-def evaluator(text: str, code: Any, plain: "frozenset[type] | None") -> Any:
+def evaluator(text: str, code: Any, plain: "frozenset[Any] | None") -> Any:
     """Return a function that evaluates an expression in a frame of a function; it gets the frame and its variables.
 
     This is faster than `eval`, which Python audits. With `plain`, the function raises NotPlainError if the type of a

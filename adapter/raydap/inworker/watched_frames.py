@@ -10,7 +10,12 @@ from contextlib import suppress
 from typing import Any
 
 from .own_stops import step_over
+from .replaced_functions import install, original, put_back
 from .thread_frames import current_frames
+
+
+CHOOSES = "debugger:fix_top_level_trace_and_get_trace_func"
+"""pydevd's function that chooses the trace function of a thread."""
 
 
 class WatchedFrames:
@@ -20,20 +25,18 @@ class WatchedFrames:
         self._watchpoints = watchpoints
         self._debugger: Any = watchpoints.debugger
         self._begun = False
-        self._chosen: Any = None
-        """pydevd's function that chooses the trace function of a thread."""
 
     def begin(self) -> str:
         """Begin with the watchpoints of now. Return ""."""
         if not self._begun:
             self._begun = True
-            pydevds = self._chosen = self._debugger.fix_top_level_trace_and_get_trace_func
+            pydevds = original(CHOOSES, self._debugger)
 
             def fix_top_level_trace_and_get_trace_func(*args: Any) -> Any:
                 tracer, applies = pydevds(*args)
                 return (tracer if tracer is None else self._tracing(tracer)), applies
 
-            self._debugger.fix_top_level_trace_and_get_trace_func = fix_top_level_trace_and_get_trace_func
+            install(CHOOSES, fix_top_level_trace_and_get_trace_func, self._debugger)
             self._trace_again()
         return ""
 
@@ -41,7 +44,7 @@ class WatchedFrames:
         """Give the threads pydevd's own trace functions again. Return ""."""
         if self._begun:
             self._begun = False
-            self._debugger.fix_top_level_trace_and_get_trace_func = self._chosen
+            put_back(CHOOSES, self._debugger)
             self._trace_again()
             for innermost in current_frames().values():
                 frame: Any = innermost
@@ -121,6 +124,9 @@ class WatchedFrame:
         # The user steps from here, so pydevd must not end the step at the same line.
         if self.pydevds is not None and not (stopped and self._is_stepping()):
             self.pydevds = self._of_thread(self.pydevds)(frame, event, arg) or self.pydevds
+        return self._remains(frame)
+
+    def _remains(self, frame: Any) -> Any:
         if self.ended:
             frame.f_trace = self.pydevds
             return self.pydevds

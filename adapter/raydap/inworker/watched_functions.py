@@ -16,7 +16,7 @@ _STARRED = {0: 0, 4: 1, 8: 1, 12: 2}
 _EVERY = LineUse(True, True, 0)
 
 
-class Watch:
+class ProcessWatch:
     """One watchpoint in this process."""
 
     def __init__(self, spec: "dict[str, Any]") -> None:
@@ -68,7 +68,7 @@ class Watch:
 class Record:
     """One code object of a watched function."""
 
-    def __init__(self, code: Any, watches: "list[Watch]", by_line: bool) -> None:
+    def __init__(self, code: Any, watches: "list[ProcessWatch]", by_line: bool) -> None:
         self.code = code
         self.watches = watches
         self.calls = 0
@@ -80,10 +80,10 @@ class Record:
         self.unset = {each.number for each in watches if each.name in local and each.name not in arguments}
         """The numbers of the watchpoints on a variable that has no value at the beginning of a call."""
         self.by_line = by_line
-        self.lines: dict[int, list[tuple[Watch, LineUse]]] = {}
+        self.lines: dict[int, list[tuple[ProcessWatch, LineUse]]] = {}
         """What the watchpoints do at each line. Lines where none does anything are left out."""
-        self.quick: dict[int, tuple[Watch, str, Any]] = {}
-        """By line, if there is one evaluation and nothing else: the watchpoint, the name of its variable, the function for
+        self.quick: dict[int, tuple[ProcessWatch, str, Any]] = {}
+        """By line, if there is one evaluation and nothing else: the watchpoint, its variable, and the function for
         other expressions. Comparing the value itself is then enough to see that nothing has changed."""
         self.ends: set[int] = set()
         """The lines that may change a value and from which the function may return."""
@@ -100,10 +100,10 @@ class Record:
                 self.lines.setdefault(line, []).append((watch, use))
         local = {*self.code.co_varnames} - {*self.code.co_cellvars}
         functions: dict[int, Any] = {}
-        for line, uses in self.lines.items():
-            watch, use = uses[0]
+        for line, wanted in self.lines.items():
+            watch, use = wanted[0]
             is_name = watch.name in local
-            if len(uses) > 1 or not use.evaluates or use.notes:
+            if len(wanted) > 1 or not use.evaluates or use.notes:
                 continue
             if not is_name and watch.number not in functions:
                 plain = UNCHANGING if watch.number in self.plain else None
@@ -111,7 +111,7 @@ class Record:
             if is_name or functions[watch.number] is not None:
                 self.quick[line] = watch, watch.name if is_name else "", functions.get(watch.number)
 
-    def at(self, line: int) -> "list[tuple[Watch, LineUse]] | None":
+    def at(self, line: int) -> "list[tuple[ProcessWatch, LineUse]] | None":
         """Return what the watchpoints do at a line; None for nothing."""
         return self.lines.get(line) if self.by_line else [(each, _EVERY) for each in self.watches]
 

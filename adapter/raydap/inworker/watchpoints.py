@@ -20,7 +20,7 @@ from .thread_frames import current_frames
 from .watched_code import contains
 from .watched_events import WatchedEvents
 from .watched_frames import WatchedFrames
-from .watched_functions import UNCHANGING, Record, Watch, normal_path
+from .watched_functions import UNCHANGING, ProcessWatch, Record, normal_path
 from .watched_places import identity, variables_of
 from .watched_values import MISSING, is_same, mark_of, text_of, uncompared
 
@@ -36,10 +36,10 @@ class Watchpoints:
 
     def __init__(self, debugger: Any) -> None:
         self.debugger = debugger
-        self.watches: dict[int, Watch] = {}
+        self.watches: dict[int, ProcessWatch] = {}
         self.records: dict[int, Record] = {}
         """By the identity of a code object that is kept alive by its record."""
-        self._files: dict[str, list[Watch]] = {}
+        self._files: dict[str, list[ProcessWatch]] = {}
         """The watchpoints of each file, by `co_filename`."""
         is_monitored = sys.version_info >= (3, 12)
         self._events: Any = WatchedEvents(self) if is_monitored else WatchedFrames(self)
@@ -54,7 +54,7 @@ class Watchpoints:
             number = spec["number"]
             kept = before.get(number)
             try:
-                self.watches[number] = kept if kept is not None and kept.spec == spec else Watch(spec)
+                self.watches[number] = kept if kept is not None and kept.spec == spec else ProcessWatch(spec)
             except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
                 problems[number] = f"{spec['expression']} is not a valid Python expression: {error}."
         self._files.clear()
@@ -161,14 +161,14 @@ class Watchpoints:
             if identity(frame) not in watch.frames:
                 self._begin(watch, frame)
 
-    def _begin(self, watch: Watch, frame: Any) -> Any:
+    def _begin(self, watch: ProcessWatch, frame: Any) -> Any:
         value = watch.read(frame)
         if len(watch.frames) >= MAX_FRAMES:
             watch.frames.clear()
         watch.frames[identity(frame)] = [*self._marked(watch, value), 0]
         return value
 
-    def _marked(self, watch: Watch, value: Any) -> "tuple[Any, str | None]":
+    def _marked(self, watch: ProcessWatch, value: Any) -> "tuple[Any, str | None]":
         if watch.becomes_true:
             try:
                 watch.is_true = value is not MISSING and bool(value)
@@ -181,7 +181,7 @@ class Watchpoints:
         self._report(watch, uncompared(value))
         return mark_of(value), text_of(value)
 
-    def _report(self, watch: Watch, note: str) -> None:
+    def _report(self, watch: ProcessWatch, note: str) -> None:
         """Report once that a value cannot be compared."""
         if note and not watch.note:
             watch.note = " ".join(note.split())
@@ -211,7 +211,9 @@ class Watchpoints:
                 stopped |= self._compare(watch, record, frame, state, watch.read(frame), frame.f_lineno)
         return self._stop(stopped, frame)
 
-    def _compare(self, watch: Watch, record: Record, frame: Any, state: "list[Any]", value: Any, line: int) -> bool:
+    def _compare(
+        self, watch: ProcessWatch, record: Record, frame: Any, state: "list[Any]", value: Any, line: int
+    ) -> bool:
         if watch.number in record.plain and not watch.is_known(value, frame):
             record.plain.discard(watch.number)
             record.sort_lines()
@@ -229,7 +231,7 @@ class Watchpoints:
             return self._hit(watch, record, frame, "", text_of(value), line)
         return self._hit(watch, record, frame, text or text_of(before), text_of(value), line)
 
-    def _hit(self, watch: Watch, record: Record, frame: Any, before: str, after: str, line: int) -> bool:
+    def _hit(self, watch: ProcessWatch, record: Record, frame: Any, before: str, after: str, line: int) -> bool:
         """Report a change. Return whether the thread stops for it: not if a condition or hit count is against it."""
         thread: Any = threading.current_thread()
         info = self.debugger.set_additional_thread_info(thread)

@@ -38,6 +38,8 @@ OWN = {
     "running_values.py": "thread.pydev_do_not_trace thread.is_pydev_daemon_thread shortened.maxlevel shortened.maxlist "
     "shortened.maxtuple shortened.maxset shortened.maxfrozenset shortened.maxdict shortened.maxdeque "
     "shortened.maxarray shortened.maxstring shortened.maxlong shortened.maxother",
+    "watched_frames.py": "tracer.ended watched.ended watched.pydevds trace.pydevds frame.f_trace",
+    "watchpoints.py": "watch.is_true watch.hits watch.note owner vars(self.debugger).pop debugger.raydap_watchpoints",
     "time_limits.py": "watcher.pydev_do_not_trace watcher.is_pydev_daemon_thread call.deadline call.is_interrupted",
 }
 """The attributes of raydap's own objects, and of objects that the same function has made, by file. `site` is marked as
@@ -64,6 +66,7 @@ VALUES = {
     "safe_pdb.py": "debugger.stdin debugger.stdout debugger.nosigint",
     "thread_control.py": "info.is_in_wait_loop info.pydev_state info",
     "thread_tracers.py": "frame.f_trace",
+    "watched_events.py": "info.pydev_step_cmd",
 }
 """The values that are no functions, in objects of others. The table has a row for the functions whose code changes.
 `raydap/reload` gives functions of the user new code, which stays."""

@@ -59,10 +59,11 @@ class WatchPlace:
 def place_of(data_id: object) -> WatchPlace | None:
     """Return the place that a `dataId` names; None if it is not raydap's."""
     try:
-        expression, path, line, function = json.loads(data_id) if isinstance(data_id, str) else ()
-    except (ValueError, RecursionError):
+        fields: list[object] = json.loads(data_id) if isinstance(data_id, str) else []
+        expression, path, line, function = fields
+    except (ValueError, TypeError, RecursionError):
         return None
-    if not all(isinstance(each, str) for each in (expression, path, function)) or type(line) is not int:
+    if not (isinstance(expression, str) and isinstance(path, str) and isinstance(function, str) and type(line) is int):
         return None
     is_valid = 0 < len(expression) <= MAX_EXPRESSION and path and line > 0
     return WatchPlace(expression, path, line, function) if is_valid else None
@@ -215,7 +216,7 @@ class RunWatches:
     def set(self, terms: list[WatchTerms], author: ClientId | None) -> list[RunWatch]:
         """Replace the watchpoints of one client. One that is set again keeps its id and its answers."""
         before = {each.terms: each for each in self._watches.pop(author, [])}
-        new = [before.pop(each, None) or RunWatch(self._handles.new(), each, author) for each in terms]
+        new = [before.get(each) or RunWatch(self._handles.new(), each, author) for each in terms]
         if new:
             self._watches[author] = new
             self.had_any = True

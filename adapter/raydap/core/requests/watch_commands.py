@@ -69,8 +69,8 @@ def _listed(state: State) -> str:
 
 def _details(watch: RunWatch) -> str:
     terms = watch.terms
-    said = [f"set {terms.select}" * bool(terms.select), f"hits {terms.hits}" * bool(terms.hits), "logs" * terms.logs]
-    shown = ", ".join(filter(None, said))
+    details = [f"set {terms.select}" * bool(terms.select), f"hits {terms.hits}" * bool(terms.hits), "logs" * terms.logs]
+    shown = ", ".join(filter(None, details))
     return f" ({shown})" if shown else ""
 
 
