@@ -13,7 +13,6 @@ from .own_stops import step_over
 from .replaced_functions import install, original, put_back
 from .thread_frames import current_frames
 
-
 CHOOSES = "debugger:fix_top_level_trace_and_get_trace_func"
 """pydevd's function that chooses the trace function of a thread."""
 
@@ -56,7 +55,7 @@ class WatchedFrames:
                     frame = frame.f_back
         return ""
 
-    def refresh(self) -> None:
+    def refresh(self, record: Any = None) -> None:
         """Do nothing: every line is reported."""
 
     def watch(self, record: Any, frame: Any) -> None:
