@@ -39,7 +39,8 @@ OWN = {
     "shortened.maxtuple shortened.maxset shortened.maxfrozenset shortened.maxdict shortened.maxdeque "
     "shortened.maxarray shortened.maxstring shortened.maxlong shortened.maxother",
     "watched_frames.py": "tracer.ended watched.ended watched.pydevds trace.pydevds frame.f_trace",
-    "watchpoints.py": "watch.is_true watch.hits watch.note record.calls owner vars(self.debugger).pop debugger.raydap_watchpoints",
+    "watchpoints.py": "watch.is_true watch.hits watch.note record.calls owner vars(self.debugger).pop "
+    "debugger.raydap_watchpoints",
     "time_limits.py": "watcher.pydev_do_not_trace watcher.is_pydev_daemon_thread call.deadline call.is_interrupted",
 }
 """The attributes of raydap's own objects, and of objects that the same function has made, by file. `site` is marked as
