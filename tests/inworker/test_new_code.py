@@ -62,6 +62,7 @@ def reload(path: Path, text: str) -> str:
     return calls.reload_code([str(path)], "", new_texts.pack(text))
 
 
+@pytest.mark.usefixtures("debuggable")
 @pytest.mark.parametrize("saved", [True, False], ids=["saved", "an older copy"])
 def test_a_breakpoint_in_the_new_code_stops_at_its_new_line(run_held: RunHeld, saved: bool) -> None:
     program = run_held(SOURCE)

@@ -50,6 +50,11 @@ PARTS = {
         "agent_session.Session._start, pydevd_lifetime.without_sleep",
         "A process reports that raydap cannot start debugpy, and continues. Leave out without_sleep.",
     ),
+    "the lines of breakpoints": Part(
+        "takes(pydevd_api._get_code_lines, 'code') and source(pydevd_api, 'sorted(_get_code_lines(')",
+        "reloaded_files._use_new_lines",
+        "After a reload, breakpoints move where a worker has an older copy of the file. See PyDevdAPI.add_breakpoint.",
+    ),
     "settrace": Part(
         "takes(pydevd.settrace, 'host', 'port', 'suspend', 'wait_for_ready_to_run', 'block_until_connected', "
         "'dont_trace_end_patterns', 'patch_multiprocessing', 'notify_stdin', 'stop_at_frame', "

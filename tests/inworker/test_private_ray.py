@@ -63,6 +63,16 @@ PARTS = {
         "followed_calls.describe",
         "Step Into does not follow a task or the creation of an actor. See ray/remote_function.py and ray/actor.py.",
     ),
+    "the code that later workers load": Part(
+        "has(function_manager, 'make_function_table_key', 'KV_NAMESPACE_FUNCTION_TABLE', 'pickle_dumps') "
+        "and source(manager.export, '\"function\": pickled_function', 'internal_kv_put') "
+        "and source(manager.export_actor_class, '\"class\": ', 'internal_kv_put') "
+        "and source(ray.remote_function.RemoteFunction._remote, '_last_export_cluster_and_job', '_function_descriptor')"
+        " "
+        "and source(ray.actor.ActorClass._remote, 'last_export_cluster_and_job', 'actor_creation_function_descriptor')",
+        "ray_exports.export_again",
+        "After a reload, workers that start later run the old code. See ray/_private/function_manager.py, export.",
+    ),
     "the method that takes results": Part(
         "source(worker.get, 'worker.get_objects(')",
         "remote_results.GET",

@@ -16,7 +16,7 @@ import zlib
 from types import AsyncGeneratorType, CellType, CodeType, CoroutineType, FunctionType, GeneratorType
 from typing import Any
 
-from .file_queries import copies_of, job_folders
+from .file_queries import copies_of, job_folders, source_text
 from .file_reload import FileReload, ReloadReport, shown
 from .new_code import OPTIMIZED, NewCode
 from .ray_exports import export_again
@@ -30,6 +30,10 @@ _PACKAGE = re.compile(r".*[/\\]_ray_pkg_[0-9a-f]+")
 
 _FOLLOWED = (FunctionType, staticmethod, classmethod, property, CellType, tuple)
 """The types of objects that may refer to functions of a module."""
+
+
+_SUSPENDED = (GeneratorType, CoroutineType, AsyncGeneratorType)
+"""The types of objects that have a frame while they wait."""
 
 
 def reload_code(paths: list[str], inner: str, packed: str) -> str:
@@ -53,7 +57,7 @@ def reload_code(paths: list[str], inner: str, packed: str) -> str:
 def _reload(paths: list[str], inner: str, text: str) -> tuple[ReloadReport, list[str]]:
     report = ReloadReport()
     compile(text, paths[0], "exec", dont_inherit=True)
-    wanted = [*paths, *_copies(paths[-1], inner)]
+    wanted = [*paths, *_copies(paths[-1], inner, text)]
     functions, classes, suspended = _objects(wanted)
     old_codes: dict[str, list[CodeType]] = {}
     for filename in sorted({each.__code__.co_filename for each in functions}):
@@ -69,14 +73,29 @@ def _reload(paths: list[str], inner: str, text: str) -> tuple[ReloadReport, list
     return report, files
 
 
-def _copies(path: str, inner: str) -> list[str]:
-    """Return the copies of a client's file in the packages of the job's working_dir and of `py_modules`."""
+def _copies(path: str, inner: str, text: str) -> list[str]:
+    """Return the copies of a client's file in the packages of the job's working_dir and of `py_modules`.
+
+    Without `inner`, only the end of the path shows which file is the copy. So it must also have a similar text.
+    """
     found = []
     for number, (folder, copy) in enumerate(zip(job_folders(), copies_of(path), strict=True)):
         package = _PACKAGE.match(folder)
-        if package is not None:
-            found.append(os.path.join(package[0], inner) if inner and number == 0 else copy)
-    return [each for each in found if each]
+        if package is not None and inner and number == 0:
+            found.append(os.path.join(package[0], inner))
+        elif package is not None and copy and _is_similar(copy, text):
+            found.append(copy)
+    return found
+
+
+def _is_similar(path: str, text: str) -> bool:
+    """Return whether a file has at least half of the lines of a text, or the text half of the lines of the file."""
+    try:
+        old = set(source_text(path, 0, len(text) * 2).split("\n")) - {""}
+    except (OSError, SyntaxError, ValueError):
+        return False
+    new = set(text.split("\n")) - {""}
+    return 2 * len(old & new) >= min(len(old), len(new))
 
 
 def _objects(paths: list[str]) -> tuple[list[FunctionType], dict[int, type], list[Any]]:
@@ -101,6 +120,7 @@ def _objects(paths: list[str]) -> tuple[list[FunctionType], dict[int, type], lis
     if gc.get_freeze_count():
         # `get_objects` leaves out what `gc.freeze` has frozen.
         objects += _frozen(paths)
+    kinds: dict[type, bool] = {}
     for each in objects:
         kind = type(each)
         if kind is FunctionType:
@@ -108,10 +128,14 @@ def _objects(paths: list[str]) -> tuple[list[FunctionType], dict[int, type], lis
             # Python runs modules and class bodies as functions, too.
             if is_wanted(code.co_filename) and code.co_flags & OPTIMIZED and code.co_name != "__annotate__":
                 functions[id(each)] = each
-        elif kind in (GeneratorType, CoroutineType, AsyncGeneratorType):
-            suspended.append(each)
-        elif issubclass(kind, type):
+            continue
+        is_class = kinds.get(kind)
+        if is_class is None:
+            is_class = kinds[kind] = issubclass(kind, type)
+        if is_class:
             classes.append(each)
+        elif kind in _SUSPENDED:
+            suspended.append(each)
     modules = {each.__module__ for each in functions.values()}
     owners: dict[int, type] = {}
     for owner in classes:

@@ -5,7 +5,7 @@ import sys
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from .new_code import KeptError, NewCode, check, is_same, missing_names, qualified_names
+from .new_code import KeptError, NewCode, are_same, check, is_same, missing_names, qualified_names
 from .safe_values import type_name
 
 _HARMLESS = {"staticmethod": staticmethod, "classmethod": classmethod, "property": property}
@@ -16,6 +16,9 @@ _COMPILERS = ("numba", "jax", "jaxlib", "torch", "triton")
 
 _CONSTANTS = (int, float, complex, str, bytes, bool, type(None))
 """The types of values that are compared with those in the new text."""
+
+_DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
+"""The definitions of functions."""
 
 _Names = dict[str, Any]
 
@@ -67,7 +70,8 @@ class FileReload:
             if missing:
                 self._keep(name, f"it uses {', '.join(missing)}, which does not exist there")
                 continue
-            is_changed = not is_same(old, code) or defaults != _defaults_of(function)
+            before = (function.__defaults__, function.__kwdefaults__)
+            is_changed = not (is_same(old, code) and are_same(before, defaults))
             try:
                 function.__code__ = code
                 function.__defaults__, function.__kwdefaults__ = defaults
@@ -181,7 +185,7 @@ class FileReload:
             path = self._names[id(function)].rpartition(".")[0]
             own = type.__dict__["__dict__"].__get__(owner)
             for node in _class_body(self._new.tree, path):
-                if isinstance(node, _DEFS) and node.name not in own:
+                if isinstance(node, _DEFS) and _mangled(node.name, path) not in own:
                     self._add_method(owner, node, f"{path}.{node.name}", function.__globals__)
 
     def _add_method(self, owner: type, node: Any, name: str, scope: _Names) -> None:
@@ -194,13 +198,13 @@ class FileReload:
                 raise KeptError(f"it uses {', '.join(missing)}, which does not exist there")
             for each in reversed(node.decorator_list):
                 method = _HARMLESS[each.id](method)
-            type.__setattr__(owner, node.name, method)
+            type.__setattr__(owner, _mangled(node.name, name.rpartition(".")[0]), method)
             self._report.added.add(shown(name))
         except (KeptError, TypeError) as error:
             self._keep(name, str(error))
 
     def _compare_constants(self, scope: _Names) -> None:
-        """ReloadReport the constants of the module that have another value in the new text.
+        """Report the constants of the module that have another value in the new text.
 
         A variable that the file sets in several places is no constant.
         """
@@ -226,13 +230,6 @@ class FileReload:
         self._report.kept.add((shown(name), reason))
 
 
-_DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-def _defaults_of(function: FunctionType) -> tuple[Any, Any]:
-    return function.__defaults__, function.__kwdefaults__
-
-
 def shown(name: str) -> str:
     """Return a qualified name as the user writes it."""
     return name.replace(".<locals>", "")
@@ -253,6 +250,12 @@ def _constant(node: Any) -> "tuple[str, Any] | None":
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             pass
     return None
+
+
+def _mangled(name: str, owner: str) -> str:
+    """Return the attribute for a name in the body of a class (Python's reference, "private name mangling")."""
+    is_private = name.startswith("__") and not name.endswith("__")
+    return f"_{owner.rpartition('.')[2].lstrip('_')}{name}" if is_private else name
 
 
 def _class_body(tree: Any, path: str) -> list[Any]:

@@ -150,17 +150,24 @@ def is_same(old: CodeType, new: CodeType) -> bool:
     compared = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_flags", "co_exceptiontable")
     counts = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_name")
     same = all(getattr(old, name, None) == getattr(new, name, None) for name in (*compared, *counts))
-    return same and _are_same(old.co_consts, new.co_consts)
+    return same and are_same(old.co_consts, new.co_consts)
 
 
-def _are_same(old: Any, new: Any) -> bool:
-    """Return whether two constants are the same. 1 and 1.0 and True differ, and so do 0.0 and -0.0."""
+def are_same(old: Any, new: Any) -> bool:
+    """Return whether two constants, or default values, are the same.
+
+    1 and 1.0 and True differ, and so do 0.0 and -0.0. Default values that are no literals have stayed the same objects.
+    """
+    if old is new:
+        return True
     if type(old) is not type(new):
         return False
+    if isinstance(old, dict):
+        return are_same((*old, *old.values()), (*new, *new.values()))
     if isinstance(old, CodeType):
         return is_same(old, new)
     if isinstance(old, tuple):
-        return len(old) == len(new) and all(map(_are_same, old, new))
+        return len(old) == len(new) and all(map(are_same, old, new))
     if isinstance(old, frozenset):
         return bool(old == new)
     return repr(old) == repr(new)
@@ -198,6 +205,8 @@ def missing_names(code: CodeType, old: CodeType | None, names: "dict[str, Any]")
 
     `names` are the global variables of the function.
     """
+    if old is not None and is_same(old, code):
+        return []
     known = set() if old is None else global_names(old)
     return sorted(
         each

@@ -165,6 +165,23 @@ def test_a_changed_closure_keeps_the_old_code_until_it_is_made_again(load: Load)
     assert loaded.module.make(1)() == 3
 
 
+def test_a_private_method_is_added_once_under_its_mangled_name(load: Load) -> None:
+    loaded = load("class _C:\n    def f(self):\n        return 1\n")
+    text = "class _C:\n    def f(self):\n        return self.__g()\n    def __g(self):\n        return 2\n"
+    assert loaded.reload(text) == {"changed": ["_C.f"], "added": ["_C.__g"]}
+    assert loaded.module._C().f() == 2
+    assert loaded.reload(text) == {}
+
+
+def test_a_default_value_is_not_compared_by_the_users_code(load: Load) -> None:
+    source = (
+        "class Odd:\n    def __eq__(self, other):\n        raise OSError\ndef f(a=Odd(), b={}, c=-0.0):\n    return 1\n"
+    )
+    loaded = load(source)
+    assert loaded.reload(source.replace("return 1", "return 2")) == {"changed": ["f"]}
+    assert loaded.reload(source.replace("-0.0", "0.0").replace("return 1", "return 2")) == {"changed": ["f"]}
+
+
 def test_a_method_that_begins_to_use_super(load: Load) -> None:
     loaded = load("class C:\n    def f(self):\n        return 1\n")
     answer = loaded.reload("class C:\n    def f(self):\n        return super().f()\n")
@@ -308,6 +325,33 @@ def test_a_pickled_function_gets_only_the_names_that_it_needs(load: Load) -> Non
     assert answer == {"added": ["h", "i"], "changed": ["f"]}
     assert pickled(1) == 9
     assert set(pickled.__globals__) - {"__builtins__"} == {"__name__", "h", "i"}
+
+
+PACKAGE = "working_dir_files/_ray_pkg_0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    ("copy", "path", "inner", "loaded"),
+    [
+        ("model.py", "/home/me/model.py", "model.py", True),
+        ("model.py", "/home/me/model.py", "", True),
+        ("src/model.py", "/home/me/src/model.py", "", True),
+        ("model.py", "/home/me/other/model.py", "other/model.py", False),
+        ("different.py", "/home/me/different.py", "", False),
+    ],
+)
+def test_the_copy_in_a_working_dir(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, copy: str, path: str, inner: str, loaded: bool
+) -> None:
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    text = "def f():\n    return 1\n\n\ndef g():\n    return 3\n"
+    (tmp_path / PACKAGE / "src").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / PACKAGE)
+    here = Loaded(tmp_path / PACKAGE / copy, "def h(): pass\n" if "different" in copy else text)
+    monkeypatch.delitem(sys.modules, here.path.stem)
+    packed = base64.b64encode(zlib.compress(text.replace("1", "2").encode())).decode()
+    answer = json.loads(reload_code([path], inner, packed))
+    assert (answer["loaded"], answer.get("changed")) == (loaded, ["f"] if loaded else [])
 
 
 def test_a_module_is_imported_from_the_new_text_where_only_an_old_copy_is(
