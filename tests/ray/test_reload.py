@@ -54,18 +54,21 @@ import model
 def task(number):
     return f"old task {number}"
 
+def show(name, steps, task):
+    # One text, so that it is one piece of the output.
+    print(f"{name} {ray.get(steps)} {ray.get(task)}", flush=True)
+
 def main():
     ray.init(runtime_env={"working_dir": "."})
     trainer = ray.remote(num_cpus=0.1)(model.Trainer)
     actors = [trainer.remote(), trainer.remote(), model.Decorated.remote()]
-    print("before", ray.get([each.step.remote() for each in actors]), ray.get(task.remote(1)), flush=True)
+    show("before", [each.step.remote() for each in actors], task.remote(1))
     while not Path(sys.argv[1]).exists():
         time.sleep(0.05)
-    print("after", ray.get([each.step.remote() for each in actors]), ray.get(task.remote(2)), flush=True)
+    show("after", [each.step.remote() for each in actors], task.remote(2))
     own = {"env_vars": {"LATER": "1"}}
     later = [trainer.options(runtime_env=own).remote(), model.Decorated.options(runtime_env=own).remote()]
-    values = ray.get([each.step.remote() for each in later])
-    print("later", values, ray.get(task.options(runtime_env=own).remote(3)), flush=True)
+    show("later", [each.step.remote() for each in later], task.options(runtime_env=own).remote(3))
 
 main()
 """

@@ -78,6 +78,8 @@ INVENTORY: dict[str, tuple[str, ...]] = {
     "hub/server.py": (NAMED, TCP),
     "inworker/bundle.py": (PART, "files of an agent"),
     "inworker/agent_lines.py": (KERNEL,),
+    "inworker/reloaded_files.py": (NAMED,),
+    "terminal/debugger/reload_command.py": (NAMED,),
     "inworker/leftover_sockets.py": ("sockets that may be agents",),
     "inworker/private_sockets.py": (
         "socket of an agent",
