@@ -85,7 +85,7 @@ def measure(folder: Path, quick: bool) -> Iterator[Row]:
         plain: dict[str, list[float]] = {}
         for number, expression in enumerate(("", *WATCHED)):
             thread = client.event("stopped")["threadId"]
-            client.request("setDataBreakpoints", breakpoints=[])
+            client.request("evaluate", expression="/unwatch", context="repl")
             if expression:
                 client.request(
                     "evaluate", expression=f"/watch --at {debuggee.path}:{line} {expression}", context="repl"

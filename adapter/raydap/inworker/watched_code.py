@@ -41,6 +41,24 @@ BINARY_OP is one of these unless it changes its operand in place.
 """
 
 
+_OWN_FUNCTIONS = {
+    "range",
+    "len",
+    "int",
+    "float",
+    "str",
+    "bool",
+    "abs",
+    "min",
+    "max",
+    "isinstance",
+    "print",
+    "type",
+    "round",
+}
+"""Functions of Python that change nothing, unless an argument is an unusual object of the program's."""
+
+
 def roots_of(tree: Any) -> "set[str]":
     """Return the names of the variables in an expression."""
     return {each.id for each in ast.walk(tree) if isinstance(each, ast.Name)}
@@ -77,8 +95,19 @@ def evaluator(text: str, code: Any, plain: "frozenset[Any] | None") -> Any:
         return None
     tree = ast.parse(text, mode="eval")
     local = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
-    names = sorted(each for each in roots_of(tree) if each in local)
+    roots = roots_of(tree)
+    names = sorted(roots & local)
     made: Any = eval(compile(f"lambda {', '.join(names)}: (\n{text}\n)", "<raydap watch>", "eval"), {})
+    if len(names) == 1 and len(roots) == 1:
+        (name,) = names
+
+        def evaluate_one(frame: Any, variables: Any) -> Any:
+            value = variables[name]
+            if plain is not None and type(value) not in plain:
+                raise NotPlainError
+            return made(value)
+
+        return evaluate_one
     calls: list[Any] = [made]
 
     def evaluate(frame: Any, variables: Any) -> Any:
@@ -103,6 +132,8 @@ class LineUse(NamedTuple):
     """Whether it notes the line as the last one that may have changed the value."""
     only: int
     """The only line before this one that may have changed the value; 0 if there are several."""
+    once: bool = False
+    """Whether one evaluation in a call is enough, because the lines before this one are in no loop."""
 
 
 def lines_to_check(code: Any, roots: "set[str]", plain: bool) -> "tuple[dict[int, LineUse], set[int]]":
@@ -115,7 +146,9 @@ def lines_to_check(code: Any, roots: "set[str]", plain: bool) -> "tuple[dict[int
     effects: set[int] = set()
     handlers: set[int] = set()
     edges: set[tuple[int, int]] = set()
-    inner = _comprehensions(instructions, lines)
+    inner = _harmless(instructions, lines)
+    loops = [(each.argval, each.offset) for each in instructions if each.opname.startswith("JUMP_BACKWARD")]
+    in_loops = {line for offset, line in lines.items() if any(first <= offset <= last for first, last in loops)}
     for at, each in enumerate(instructions):
         line = lines.get(each.offset, 0)
         if _assigns(each, roots) or not (plain or _is_inert(each) or each.offset in inner):
@@ -138,7 +171,8 @@ def lines_to_check(code: Any, roots: "set[str]", plain: bool) -> "tuple[dict[int
     for line in {*before, *handlers, *noted}:
         possible = before.get(line, set())
         only = next(iter(possible)) if len(possible) == 1 and line not in handlers else 0
-        found[line] = LineUse(line in before or line in handlers, line in noted, only)
+        once = line in before and line not in handlers and possible.isdisjoint(in_loops)
+        found[line] = LineUse(line in before or line in handlers, line in noted, only, once)
     return found, effects
 
 
@@ -154,14 +188,26 @@ def _line_numbers(code: Any) -> "tuple[dict[int, int], dict[int, int]]":
     return own, found
 
 
-def _comprehensions(instructions: "list[Any]", lines: "dict[int, int]") -> "set[int]":
-    """Return the offsets of the iterations in one line, which are too many to evaluate an expression after each."""
-    back: dict[int, set[int]] = {}
+def _harmless(instructions: "list[Any]", lines: "dict[int, int]") -> "set[int]":
+    """Return the offsets of iterations and calls that change nothing, or that are too many to evaluate after each.
+
+    These are calls of some of Python's own functions, loops over a `range`, and the iterations of a comprehension.
+    """
+    by_line: dict[int, list[Any]] = {}
     for each in instructions:
-        if each.opname.startswith("JUMP_BACKWARD"):
-            back.setdefault(each.argval, set()).add(lines.get(each.offset, 0))
-    iterations = [each for each in instructions if each.opname == "FOR_ITER"]
-    return {each.offset for each in iterations if back.get(each.offset) == {lines.get(each.offset, 0)}}
+        by_line.setdefault(lines.get(each.offset, 0), []).append(each)
+    found: set[int] = set()
+    for in_line in by_line.values():
+        calls = [each for each in in_line if each.opname.startswith("CALL") and "INTRINSIC" not in each.opname]
+        named = [each for each in in_line if each.opname == "LOAD_GLOBAL" and "NULL" in each.argrepr]
+        has_own = len(calls) == len(named) and all(each.argval in _OWN_FUNCTIONS for each in named)
+        if has_own:
+            found |= {each.offset for each in calls}
+        loops = [each for each in in_line if each.opname in ("FOR_ITER", "GET_ITER")]
+        back = {each.argval for each in in_line if each.opname.startswith("JUMP_BACKWARD")}
+        is_range = has_own and {each.argval for each in named} == {"range"}
+        found |= {each.offset for each in loops if is_range or each.opname == "GET_ITER" or each.offset in back}
+    return found
 
 
 def _assigns(instruction: Any, roots: "set[str]") -> bool:

@@ -30,7 +30,7 @@ class WatchedEvents:
         self._codes: dict[int, Any] = {}
         """The code objects with local events, by identity."""
         self._by_line: dict[int, tuple[Any, ...]] = {}
-        """By line, of lines with one evaluation: the code, frames, record, variable and function."""
+        """By line, of lines with one evaluation: the code, frames and record; then what Record.quick has."""
         self._busy: set[int] = set()
         """The idents of threads that evaluate an expression now. It can call a watched function."""
         self._steps: dict[int, tuple[Any, int]] = {}
@@ -89,9 +89,9 @@ class WatchedEvents:
     def _index(self, record: Any) -> None:
         for line in [each for each, quick in self._by_line.items() if quick[0] is record.code]:
             del self._by_line[line]
-        for line, (watch, name, function) in record.quick.items():
+        for line, (watch, name, function, once, is_plain) in record.quick.items():
             # Another function can have the same line in another file; then only the first is quick.
-            self._by_line.setdefault(line, (record.code, watch.frames, record, name, function))
+            self._by_line.setdefault(line, (record.code, watch.frames, record, name, function, once, is_plain))
 
     def watch(self, record: Any, frame: Any) -> None:
         """Get the lines of a watched function."""
@@ -137,19 +137,26 @@ class WatchedEvents:
             state = quick[1].get(hash(frame))
             if state is None:
                 return self._line_in(quick[2], frame, number)
+            if quick[5]:
+                if number in state[3]:
+                    return None
+                state[3] = {*state[3], number}
             names = frame.f_locals
             name, function = quick[3], quick[4]
             try:
                 if function is None:
                     value = names[name]
-                elif get_ident() in busy:
-                    return None
+                elif quick[6]:
+                    value = function(frame, names)
                 else:
-                    busy.add(get_ident())
+                    ident = get_ident()
+                    if ident in busy:
+                        return None
+                    busy.add(ident)
                     try:
                         value = function(frame, names)
                     finally:
-                        busy.discard(get_ident())
+                        busy.discard(ident)
             except Exception:
                 value = MISSING
             # As in drop_variables: a copy that only the frame uses keeps no value alive.

@@ -42,8 +42,8 @@ class ProcessWatch:
         self.note = ""
         """The sentence about a value that cannot be compared."""
         self.frames: dict[int, list[Any]] = {}
-        """By the identity of a frame: the mark of the value, its text if the mark is not the value itself, and the last
-        line that may have changed it."""
+        """By the identity of a frame: the mark of the value, its text if the mark is not the value, the last line
+        that may have changed it, and the lines that are not evaluated again (LineUse.once)."""
 
     def read(self, frame: Any) -> Any:
         """Return the value of the expression in a frame, MISSING if it fails."""
@@ -82,9 +82,10 @@ class Record:
         self.by_line = by_line
         self.lines: dict[int, list[tuple[ProcessWatch, LineUse]]] = {}
         """What the watchpoints do at each line. Lines where none does anything are left out."""
-        self.quick: dict[int, tuple[ProcessWatch, str, Any]] = {}
-        """By line, if there is one evaluation and nothing else: the watchpoint, its variable, and the function for
-        other expressions. Comparing the value itself is then enough to see that nothing has changed."""
+        self.quick: dict[int, tuple[ProcessWatch, str, Any, bool, bool]] = {}
+        """By line, if there is one evaluation and nothing else: the watchpoint, its variable, the function for other
+        expressions, whether to evaluate once in a call, and whether the expression runs no code of the user's.
+        Comparing the value itself is then enough to see that nothing has changed."""
         self.ends: set[int] = set()
         """The lines that may change a value and from which the function may return."""
         self.sort_lines()
@@ -109,7 +110,8 @@ class Record:
                 plain = UNCHANGING if watch.number in self.plain else None
                 functions[watch.number] = evaluator(watch.spec["expression"].strip(), self.code, plain)
             if is_name or functions[watch.number] is not None:
-                self.quick[line] = watch, watch.name if is_name else "", functions.get(watch.number)
+                name, is_plain = watch.name if is_name else "", watch.number in self.plain
+                self.quick[line] = watch, name, functions.get(watch.number), use.once, is_plain
 
     def at(self, line: int) -> "list[tuple[ProcessWatch, LineUse]] | None":
         """Return what the watchpoints do at a line; None for nothing."""

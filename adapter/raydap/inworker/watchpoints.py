@@ -147,7 +147,7 @@ class Watchpoints:
         stopped = False
         for watch in record.watches:
             if watch.number in record.unset:
-                watch.frames[identity(frame)] = [MISSING, None, 0]
+                watch.frames[identity(frame)] = [MISSING, None, 0, frozenset()]
                 continue
             was_true = watch.is_true
             value = self._begin(watch, frame)
@@ -165,7 +165,7 @@ class Watchpoints:
         value = watch.read(frame)
         if len(watch.frames) >= MAX_FRAMES:
             watch.frames.clear()
-        watch.frames[identity(frame)] = [*self._marked(watch, value), 0]
+        watch.frames[identity(frame)] = [*self._marked(watch, value), 0, frozenset()]
         return value
 
     def _marked(self, watch: ProcessWatch, value: Any) -> "tuple[Any, str | None]":
