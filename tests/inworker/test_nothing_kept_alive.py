@@ -160,6 +160,8 @@ RUNNING: Mapping[str, Callable[[int], str]] = {
     "stop_at_result": lambda thread: task_calls.stop_at_result("ab"),
     "forget_result": lambda thread: task_calls.forget_result("ab"),
     "is_outermost": lambda thread: task_calls.is_outermost(thread),
+    "set_watchpoints": lambda thread: calls.set_watchpoints("[]"),
+    "watch_place": lambda thread: calls.watch_place(1, 0, "batch"),
     "pause_thread": lambda thread: f"({calls.pause_thread(thread)}, {calls.resume_thread(thread)})",
 }
 """The expressions that the core sends to a running process."""

@@ -21,6 +21,7 @@ from support.playbook import Play
 SIZES = (10, 20, 40)
 
 ABOUT_ALL = {
+    "setDataBreakpoints",
     *("threads", "setBreakpoints", "setFunctionBreakpoints", "setExceptionBreakpoints", "disconnect", "pause"),
     *("raydap/workers", "raydap/attach", "raydap/pause", "raydap/detach", "raydap/stacks", "raydap/places"),
     *("raydap/waits", "raydap/select", "raydap/continue", "raydap/step", "raydap/evaluate", "raydap/compare"),
@@ -74,6 +75,8 @@ class Crowd:
             "setBreakpoints": {**source, "breakpoints": [{"line": 7}]},
             "setFunctionBreakpoints": {"breakpoints": [{"name": "step"}]},
             "setExceptionBreakpoints": {"filters": ["uncaught"]},
+            "dataBreakpointInfo": {"name": "x", "frameId": self.frame},
+            "setDataBreakpoints": {"breakpoints": [{"dataId": '["x", "/app/train.py", 7, "step"]'}]},
             "pause": {"threadId": 0},
             "scopes": {"frameId": self.frame},
             "stepInTargets": {"frameId": self.frame},

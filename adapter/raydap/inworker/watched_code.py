@@ -124,7 +124,7 @@ def evaluator(text: str, code: Any, plain: "frozenset[Any] | None") -> Any:
 
 
 class LineUse(NamedTuple):
-    """What a watchpoint does at a line."""
+    """The work of a watchpoint at a line."""
 
     evaluates: bool
     """Whether it evaluates its expression before the line."""

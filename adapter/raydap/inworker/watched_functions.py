@@ -81,7 +81,7 @@ class Record:
         """The numbers of the watchpoints on a variable that has no value at the beginning of a call."""
         self.by_line = by_line
         self.lines: dict[int, list[tuple[ProcessWatch, LineUse]]] = {}
-        """What the watchpoints do at each line. Lines where none does anything are left out."""
+        """The work of the watchpoints at each line. Lines without any are left out."""
         self.quick: dict[int, tuple[ProcessWatch, str, Any, bool, bool]] = {}
         """By line, if there is one evaluation and nothing else: the watchpoint, its variable, the function for other
         expressions, whether to evaluate once in a call, and whether the expression runs no code of the user's.

@@ -11,7 +11,7 @@ from typing import Any
 from .safe_values import TEXT, type_name, value_text
 
 PRIMITIVES = frozenset((int, float, complex, bool, type(None)))
-"""The types whose values are compared as they are. Only a line that assigns to the variable can change them."""
+"""The types whose values are compared directly. Only a line that assigns to the variable can change them."""
 
 MAX_NODES = 500
 """The largest number of items, with those of nested collections, of a collection that is compared item by item."""

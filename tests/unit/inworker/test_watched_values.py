@@ -1,4 +1,4 @@
-"""What of a watched value is compared, and at which lines of a function it is evaluated."""
+"""The comparison of watched values, and the lines of a function at which an expression is evaluated."""
 
 import ast
 import sys

@@ -211,3 +211,13 @@ def test_a_worker_that_raydap_detaches_from_has_not_ended(state: Any, text: str)
         return await played.execute("continue")
 
     assert asyncio.run(run()).splitlines()[0] == text
+
+
+def test_a_watch_is_the_console_command_of_every_client() -> None:
+    (sent,) = [given for command, given in asked("watch loss != loss") if command == "evaluate"]
+    assert sent == {"expression": "/watch loss != loss", "frameId": 1001, "context": "repl"}
+    (sent,) = [given for command, given in asked("[Trainer 0] watch --log loss") if command == "evaluate"]
+    assert sent["expression"].startswith("/in ")
+    assert sent["expression"].endswith(" /watch --log loss")
+    (sent,) = [given for command, given in asked("unwatch 1017") if command == "evaluate"]
+    assert sent["expression"] == "/unwatch 1017"

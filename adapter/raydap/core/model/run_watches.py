@@ -1,7 +1,7 @@
 """Watchpoints as desired state: what the clients want, sent to every worker, present and future.
 
-The watchpoints of each client are replaced by its next `setDataBreakpoints`, as DAP requires. Those of the console
-command `/watch` belong to the run, so they stay when their client leaves.
+The watchpoints of each client are replaced by its next `setDataBreakpoints`, as DAP requires. A watchpoint of
+the console command `/watch` belongs to the run, so it stays when its client leaves.
 """
 
 import json
@@ -214,7 +214,7 @@ class RunWatches:
         return self._watches.get(None, [])
 
     def set(self, terms: list[WatchTerms], author: ClientId | None) -> list[RunWatch]:
-        """Replace the watchpoints of one client. One that is set again keeps its id and its answers."""
+        """Replace the watchpoints of one client. A watchpoint that is set again keeps its id and its answers."""
         before = {each.terms: each for each in self._watches.pop(author, [])}
         new = [before.get(each) or RunWatch(self._handles.new(), each, author) for each in terms]
         if new:
