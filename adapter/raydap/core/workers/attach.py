@@ -149,6 +149,9 @@ def _handshake(state: State, worker: Worker) -> Flow[None]:
         # A configured worker runs at once, so find all copies of files with breakpoints before that.
         for group in list(worker.run.breakpoints.groups()) if worker.has_modules else ():
             yield from working_dirs.find_module_copies(worker, group.path, HANDSHAKE_TIMEOUT_S)
+    if worker.run.watches.had_any:
+        # Wait: pydevd evaluates in another thread than the one that lets the worker run.
+        yield from watch_setting.send(state, worker, HANDSHAKE_TIMEOUT_S)
     configured = _configure(state, worker)
     yield from attach
     # pydevd without an adapter answers `attach` at once. Report the worker as running only when it has its breakpoints.
@@ -177,7 +180,6 @@ def _configure(state: State, worker: Worker) -> Asked:
     for group in worker.run.breakpoints.groups():
         set_breakpoints(state, worker, group)
     set_exception_breakpoints(worker)
-    watch_setting.set_in(state, worker)
     return worker.request_logged("configurationDone", None, HANDSHAKE_TIMEOUT_S)
 
 
