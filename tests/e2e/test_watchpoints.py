@@ -1,5 +1,6 @@
 """Watchpoints of a DAP client and of the debug console, with real debugpy behind the bridge."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -124,3 +125,20 @@ def test_a_detach_leaves_no_watchpoint(client: Client, attached: Callable[..., A
     client.request("disconnect")
     assert debuggee.child.wait() == 0
     assert "loss nan" in debuggee.child.output
+
+
+def test_a_program_does_not_run_before_it_has_its_watchpoints(
+    client: Client, plain_debugpy: Callable[[str], Debuggee]
+) -> None:
+    debuggee = plain_debugpy(TRAINING.replace("breakpoint()\n", ""))
+    client.request("initialize", adapterID="raydap")
+    asked = client.send("attach", workers=[f"{debuggee.host}:{debuggee.port}"])
+    client.wait_event("initialized")
+    data = json.dumps(["loss != loss", str(debuggee.path), line_of(TRAINING, "# loss"), ""])
+    client.request("setDataBreakpoints", breakpoints=[{"dataId": data}])
+    client.request("configurationDone")
+    client.result(asked)
+    stop = client.wait_event("stopped")
+    assert stop["reason"] == "data breakpoint"
+    go_on(client, stop)
+    assert debuggee.child.wait() == 0
