@@ -6,7 +6,6 @@ import signal
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 from local_cluster import Child, Cluster
@@ -15,6 +14,7 @@ from support.bridge import Hub
 from support.look import line_of
 from support.raydap_command import RAYDAP, raydap
 from support.terminal import Terminal
+from support.tries import tries
 
 PROGRAM = """\
 import ray
@@ -126,10 +126,11 @@ def test_one_worker(stopped: Stopped, cluster: Cluster) -> None:
     terminal.ask("q", r"^2 workers keep running: Trainer\{0-1\}\.$")
     assert terminal.wait() == 0
     # Each worker has continued to its next breakpoint().
-    rows: list[dict[str, Any]] = []
-    while [row["state"] for row in rows] != ["paused"] * 3:
+    for _ in tries():
         rows = json.loads(raydap("ps", "--json", "--dashboard", cluster.dashboard, "state:paused"))
-    assert {row["line"] for row in rows} == {HERE}
+        if [row["state"] for row in rows] == ["paused"] * 3:
+            break
+    assert [(row["state"], row["line"]) for row in rows] == [("paused", HERE)] * 3
     assert driver.process.poll() is None
 
 

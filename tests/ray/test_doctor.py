@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import socket
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -26,6 +25,7 @@ from support.bridge import Bridge
 from support.look import go_on
 from support.paused_workers import paused_workers
 from support.raydap_command import run
+from support.tries import tries
 
 WAIT = 120.0
 
@@ -125,10 +125,11 @@ def one_of(findings: list[dict[str, Any]], check: str, *severities: str) -> dict
 
 def until(cluster: Cluster, done: Callable[[list[dict[str, Any]]], bool], *options: str) -> list[dict[str, Any]]:
     """Run the doctor until its findings are as expected, because Ray's lists lag."""
-    deadline = time.monotonic() + WAIT
-    while not done(found := doctor("--dashboard", cluster.dashboard, *options)[1]):
-        assert time.monotonic() < deadline, found
-    return found
+    for _ in tries(WAIT):
+        found = doctor("--dashboard", cluster.dashboard, *options)[1]
+        if done(found):
+            return found
+    raise AssertionError(found)
 
 
 @pytest.fixture

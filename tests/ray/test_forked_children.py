@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -14,6 +13,7 @@ from local_cluster import Child, Cluster
 
 from support.forked_command import forked_command
 from support.look import bodies, evaluate, go_on, line_of, local_variables, name_of, user_frames
+from support.tries import tries
 
 DRIVER = """\
 import multiprocessing
@@ -168,9 +168,8 @@ def until_named(cluster: Cluster, log: Path, command: str, pattern: str) -> str:
 
     Return the output.
     """
-    deadline = time.monotonic() + 90
-    while True:
+    for _ in tries(90):
         _, text = forked_command([*command.split(), "--dashboard", cluster.dashboard], log, {"COLUMNS": "200"})
         if len(set(re.findall(pattern, text))) == 3:
             return text
-        assert time.monotonic() < deadline, text
+    raise AssertionError(text)

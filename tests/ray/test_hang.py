@@ -4,7 +4,6 @@ import json
 import os
 import re
 import sys
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from local_cluster import Child, Cluster
 
 from support.forked_command import forked_command
+from support.tries import tries
 
 HEAD = """\
 import asyncio
@@ -124,12 +124,11 @@ class Hang:
 
     def until(self, wanted: Callable[[int, str], Any], *arguments: str) -> tuple[int, str]:
         """Run the command until its result is as expected: workers need time, and Ray's list of tasks lags."""
-        deadline = time.monotonic() + 90
-        while True:
+        for _ in tries(90):
             code, text = self.ask(*arguments)
             if wanted(code, text):
                 return code, text
-            assert time.monotonic() < deadline, (code, text)
+        raise AssertionError((code, text))
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Hanging workers can be inspected, attached or not, and then continue as if nothing had happened."""
 
 import os
-import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from local_cluster import Cluster
 
 from support.everybody import Everybody
 from support.look import bodies, evaluate, go_on, line_of, local_variables, problems, user_frames, variables
+from support.tries import tries
 
 PROGRAM = """\
 import ctypes
@@ -110,15 +110,14 @@ class Hung:
 
     def stack(self, key: str, place: str) -> dict[str, Any]:
         """Wait until a thread of the worker is at this place, and return the thread with its stack."""
-        deadline = time.monotonic() + 60
-        while True:
+        for _ in tries(60):
             stack = self.client.request("raydap/stack", worker=key)
-            assert time.monotonic() < deadline, stack["text"]
             for thread in stack["threads"]:
                 if thread["place"] == place:
                     assert place in stack["text"]
                     found: dict[str, Any] = thread
                     return found
+        raise AssertionError(stack["text"])
 
     def blocked(self, key: str, place: str) -> dict[str, Any]:
         """Pause the worker until it is blocked at this place, and return its stop."""

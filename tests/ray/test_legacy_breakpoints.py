@@ -18,6 +18,7 @@ from local_cluster import RAY, Child, Cluster
 from support.legacy_job import Job, line_of
 from support.raydap_command import RAYDAP, environment, run
 from support.terminal import Terminal
+from support.tries import tries
 
 
 @pytest.fixture
@@ -30,11 +31,12 @@ def job(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 def waiting(cluster: Cluster, count: int) -> list[dict[str, Any]]:
     """Return the rows of the tasks in pdb, once there are this many: Ray lists new nodes and tasks a little late."""
-    deadline = time.monotonic() + 60
-    while len(rows := [row for row in listed(cluster) if row["state"] == "pdb" and row["task"]]) != count:
+    for _ in tries(60):
+        rows = [row for row in listed(cluster) if row["state"] == "pdb" and row["task"]]
+        if len(rows) == count:
+            return rows
         assert cluster.child.process.poll() is None, rows
-        assert time.monotonic() < deadline, rows
-    return rows
+    raise AssertionError(rows)
 
 
 def listed(cluster: Cluster, *arguments: str) -> list[dict[str, Any]]:

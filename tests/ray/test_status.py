@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,6 +15,7 @@ from local_cluster import Child, Cluster, clean_environment
 from support import processes
 from support.forked_command import forked_command
 from support.raydap_command import run
+from support.tries import tries
 
 TWO_STOPS = """\
 import ray
@@ -52,10 +52,11 @@ def test_hubs_sessions_and_paused_and_stuck_workers_are_shown(
 
     def when(done: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         """Repeat the command until the result is as expected, because Ray's lists lag."""
-        deadline = time.monotonic() + WAIT
-        while not ((found := here()) and done(found)):
-            assert time.monotonic() < deadline, found
-        return found
+        for _ in tries(WAIT):
+            found = here()
+            if found and done(found):
+                return found
+        raise AssertionError(found)
 
     command = [*RAYDAP, "serve", "--dashboard", cluster.dashboard]
     hub = children.enter_context(Child(command, tmp_path / "hub.log", {"XDG_RUNTIME_DIR": str(tmp_path)}))

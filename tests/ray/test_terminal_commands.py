@@ -19,6 +19,7 @@ from support.look import line_of
 from support.paused_workers import paused_workers
 from support.raydap_command import RAYDAP, raydap
 from support.terminal import Terminal
+from support.tries import tries
 
 PROGRAM = """\
 import os
@@ -99,10 +100,11 @@ def rows(ask: Callable[..., str], *arguments: str) -> list[dict[str, Any]]:
 
 def trainers(ask: Callable[..., str], where: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
     """Return the three trainers, once all of them are listed and `where` holds."""
-    while True:
+    for _ in tries():
         found = [row for row in rows(ask) if row["actor"] == "Trainer"]
         if len(found) == 3 and where(found):
             return found
+    raise AssertionError(found)
 
 
 def at(found: list[dict[str, Any]], state: str, line: int) -> list[dict[str, Any]]:

@@ -65,6 +65,8 @@ class Terminal:
         self._screen = _Screen(columns, lines, self._main)
         self._stream = pyte.ByteStream(self._screen)
         self._raw = b""
+        #: The text of the screen; None after a change. It takes milliseconds, and `wait_for` reads it repeatedly.
+        self._text: str | None = None
         self._set_size(columns, lines)
         environment = clean_environment({"TERM": "xterm-256color", **(env or {})})
         for name in ("COLUMNS", "LINES"):
@@ -91,8 +93,11 @@ class Terminal:
     def text(self) -> str:
         """Return everything that has been shown, including what has scrolled off the screen."""
         with self._lock:
-            above = ["".join(line[column].data for column in range(self._screen.columns)) for line in self._history()]
-            return "\n".join(line.rstrip() for line in [*above, *self._screen.display]).rstrip()
+            if self._text is None:
+                columns = range(self._screen.columns)
+                above = ["".join(line[column].data for column in columns) for line in self._history()]
+                self._text = "\n".join(line.rstrip() for line in [*above, *self._screen.display]).rstrip()
+            return self._text
 
     def rows(self) -> tuple[tuple[Run, ...], ...]:
         """Return the rows that the screen shows now, without spaces at their ends. An empty row is ()."""
@@ -151,6 +156,7 @@ class Terminal:
     def resize(self, columns: int, lines: int) -> None:
         with self._lock:
             self._screen.resize(lines, columns)
+            self._text = None
         self._set_size(columns, lines)
         self.process.send_signal(signal.SIGWINCH)
 
@@ -191,3 +197,4 @@ class Terminal:
             self._raw += data
             with self._lock:
                 self._stream.feed(data)
+                self._text = None
