@@ -186,7 +186,7 @@ def scopes(scope: HandleScope, frame: CallerFrame) -> dict[str, object]:
 
 
 def variables(state: State, frame: CallerFrame) -> Flow[dict[str, object]]:
-    """Return the answer to `variables` for a frame of a running caller, whose values are as they are now."""
+    """Return the answer to `variables` for a frame of a running caller, whose values are of this moment."""
     recorded = state.recorded_calls.get(frame.task)
     worker = None if recorded is None else state.workers.get(recorded.worker)
     text = ""
