@@ -110,7 +110,7 @@ def next_stop(client: Client, number: str) -> Stop:
     """Wait for the next stop, print it, and resume its worker."""
     body = client.wait_event("stopped")
     frames = client.request("stackTrace", threadId=body["threadId"])["stackFrames"]
-    mine = [frame for frame in frames if frame.get("presentationHint") != "subtle"] or frames
+    mine = [frame for frame in frames if frame.get("presentationHint") not in ("subtle", "label")] or frames
     name = thread_name(client, body["threadId"], function=mine[0]["name"])
     stop = Stop(body["threadId"], body["reason"], name)
     console.print(f"[bold]{number}  {escape(stop.name)}[/]")

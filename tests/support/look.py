@@ -25,8 +25,8 @@ def frames(client: Client, stop: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def user_frames(client: Client, stop: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the stack without the frames that the bridge marks as Ray's or debugpy's own."""
-    return [frame for frame in frames(client, stop) if frame.get("presentationHint") != "subtle"]
+    """Return the stack without frames of Ray and debugpy, and without those of callers."""
+    return [frame for frame in frames(client, stop) if frame.get("presentationHint") not in ("subtle", "label")]
 
 
 def variables(client: Client, frame: Mapping[str, Any]) -> dict[str, str]:

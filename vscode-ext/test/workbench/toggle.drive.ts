@@ -74,7 +74,7 @@ async function stopped(): Promise<number> {
 /** Continue the stopped actor. */
 async function goOn(): Promise<void> {
   await workbench.page.keyboard.press('F5');
-  await workbench.callStack('stack-frame').waitFor({ state: 'hidden' });
+  await workbench.callStack('stack-frame').first().waitFor({ state: 'hidden' });
 }
 
 step('F5 launches the program, and its actor counts', async () => {
