@@ -23,6 +23,9 @@ CONFORMANCE = Path(__file__).with_name("replacements_program.py")
 NOT_OURS = ("_thread:", "threading:", "builtins:execfile", "builtins:runfile", "pydevd:")
 """The functions that debugpy replaces, or raydap for one call only. The program replaces them itself."""
 
+BEFORE_3_12 = ("FunctionActorManager", "fix_top_level_trace_and_get_trace_func")
+"""Parts of the names of functions that raydap replaces only where Python has no `sys.monitoring`."""
+
 ABSENT = ("_pydevd_sys_monitoring.", "subprocess:_fork_exec")
 """The functions that exist only in some versions of Python or debugpy."""
 
@@ -67,6 +70,7 @@ def test_they_behave_like_the_originals(row: list[str], conformance: dict[str, l
     for path in row[0].split():
         kind, *wrong = conformance[path]
         assert wrong == [], path
-        is_other = path.startswith(NOT_OURS) or (sys.version_info >= (3, 12) and "FunctionActorManager" in path)
+        is_old = any(name in path for name in BEFORE_3_12) and sys.version_info >= (3, 12)
+        is_other = path.startswith(NOT_OURS) or is_old
         assert kind in ("absent", "raydap's" if not is_other else "not raydap's"), path
         assert kind != "absent" or path.startswith((*ABSENT, *NOT_OURS)), path
