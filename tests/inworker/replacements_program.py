@@ -32,6 +32,7 @@ from raydap.inworker import (
     reloaded_files,
     replaced_functions,
     safe_pdb,
+    watched_frames,
 )
 
 FOLDER = os.path.dirname(replaced_functions.__file__)
@@ -91,6 +92,8 @@ def roots() -> "dict[str, Any]":
     call_sites.call_sites(debugger).replace()
     followed_calls.followed_calls(debugger).results.replace()
     reloaded_files.use_new_text([__file__], "")
+    if sys.version_info < (3, 12):
+        watched_frames.WatchedFrames(types.SimpleNamespace(debugger=debugger, watches=[])).begin()
     sys.settrace(lambda *_: None)
     delayed_signals.TracedAgain(debugger)._trace = None
     sys.settrace(None)

@@ -129,7 +129,7 @@ AGENT: Mapping[str, dict[str, Any]] = {
 """The questions that an agent answers without a debugger."""
 
 RECORD = (
-    "[debugger.raydap_calls.calls.update(ab=(ident, '', [(id(frame), frame.f_code, 0)])) "
+    "[debugger.raydap_calls.calls.update(ab=(ident, '', (frame.f_code, 0))) "
     "for debugger in [__import__('pydevd').get_global_debugger()] "
     "for ident, inner in __import__('sys')._current_frames().items() "
     "for frame, _ in __import__('traceback').walk_stack(inner) if frame.f_code.co_name == 'plain']"

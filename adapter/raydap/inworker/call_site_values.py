@@ -19,17 +19,18 @@ def read_call(debugger: Any, task: str) -> str:
 
     The frames are the innermost first, each with `name`, `path` and `line`. Return "" if the call is not recorded.
     """
-    call = call_sites(debugger).calls.get(task)
+    call = call_sites(debugger).find(task)
     if call is None:
         return ""
     ident, caller, frames = call
-    shown = [{"name": code.co_name, "path": _path(code), "line": _line(code, last)} for _, code, last in frames]
+    shown = [{"name": code.co_name, "path": _path(code), "line": _line(code, last)} for code, last in _pairs(frames)]
     return as_json({"thread": _thread(ident), "task": caller, "frames": shown})
 
 
 def running_frame(debugger: Any, task: str, number: int) -> str:
     """Return the id that pydevd gives to a frame of a call when its thread stops, "" if the function has returned."""
-    return "" if _frame(debugger, task, number) is None else str(dap_id(call_sites(debugger).calls[task][2][number][0]))
+    frame = _frame(debugger, task, number)
+    return "" if frame is None else str(dap_id(id(frame)))
 
 
 def frame_values(debugger: Any, task: str, number: int) -> str:
@@ -44,20 +45,30 @@ def frame_values(debugger: Any, task: str, number: int) -> str:
 def _frame(debugger: Any, task: str, number: int) -> Any:
     """Return a frame of a call, None if it does not run any more.
 
-    A later frame can have the same `id()`, but then hardly the same code and the same callers.
+    A frame is the same if it has the same code, and its callers are where they were at the call. So a later call of the
+    same function from the same place counts as the same frame.
     """
     call = call_sites(debugger).calls.get(task)
-    if call is None or number >= len(call[2]):
+    known = [] if call is None else _pairs(call[2])[number:]
+    if call is None or not known:
         return None
-    ident, _, frames = call
-    stacks = [_stack(current_frames().get(ident)), *(stack for _, _, _, stack in waiting_coroutines())]
-    known = [(each, code) for each, code, _ in frames[number:]]
-    for stack in stacks:
+    for position, frame in enumerate(stack := _stack(current_frames().get(call[0]))):
+        callers = [(each.f_code, each.f_lasti) for each in stack[position + 1 : position + len(known)]]
+        if frame.f_code is known[0][0] and callers == known[1 : len(callers) + 1]:
+            return frame
+    # A coroutine that waits is at another position than one that runs another coroutine.
+    codes = [code for code, _ in known]
+    for _, _, _, stack in waiting_coroutines():
         for position, frame in enumerate(stack):
-            below = [(id(each), each.f_code) for each in stack[position : position + len(known)]]
-            if below[:1] == known[:1] and below == known[: len(below)]:
+            below = [each.f_code for each in stack[position:]]
+            if below == codes[: len(below)]:
                 return frame
     return None
+
+
+def _pairs(frames: tuple[Any, ...]) -> list[tuple[Any, int]]:
+    """Return the code and the position of each frame of a recorded call."""
+    return list(zip(frames[::2], frames[1::2], strict=True))
 
 
 def _stack(frame: Any) -> list[Any]:

@@ -11,6 +11,8 @@ The design is in docs/design/remote-steps.md.
 
 import sys
 import threading
+import time
+from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -25,10 +27,16 @@ SUBMITTING = {
 }
 """Ray's methods that submit a call, with the kind of the call."""
 
+RECORDED_TIMEOUT_S = 0.5
+"""Seconds for which a question waits for threads that submit calls."""
+
+CHECK_S = 0.01
+"""Seconds between two checks whether they have recorded their calls."""
+
 KEPT_CALLS = 2_000
 """The most calls that are recorded; a new one replaces the oldest."""
 
-KEPT_FRAMES = 24
+KEPT_FRAMES = 16
 """The most frames of a call that are recorded, innermost first."""
 
 Follow = Callable[[str, Any, Any, Any], "Callable[[Callable[[], Any]], Any] | None"]
@@ -43,11 +51,13 @@ class CallSites:
         self.debugger = debugger
         self.follow: Follow | None = None
         """The function for a step that follows the next call, if there is one."""
-        self.calls: dict[str, tuple[int, str, list[tuple[int, Any, int]]]] = {}
+        self.calls: OrderedDict[str, tuple[int, str, tuple[Any, ...]]] = OrderedDict()
         """The recorded calls, the oldest first, by the hex id of the task.
 
-        Each has the ident of the thread, the hex id of the task that the thread ran, and the frames: the `id()`, the
-        code and the position in the code."""
+        Each has the ident of the thread, the hex id of the task that the thread ran, and for each frame its code and
+        the position in the code."""
+        self._submitters: set[int] = set()
+        """The idents of the threads that submit a call now."""
         self._is_replaced = False
         self._is_reported = False
         """Whether raydap knows that this process submits calls."""
@@ -68,11 +78,16 @@ class CallSites:
 
     def _submitting(self, rays: Any, kind: str) -> Any:
         def submit(owner: Any, *args: Any, **named: Any) -> Any:
-            follow = self.follow
-            step = None if follow is None else follow(kind, owner, args, sys._getframe(1))
-            result = rays(owner, *args, **named) if step is None else step(lambda: rays(owner, *args, **named))
-            with suppress(Exception):  # Another version of Ray returns something else.
-                self._record(result, sys._getframe(1))
+            follow, ident = self.follow, threading.get_ident()
+            self._report_caller()
+            self._submitters.add(ident)
+            try:
+                step = None if follow is None else follow(kind, owner, args, sys._getframe(1))
+                result = rays(owner, *args, **named) if step is None else step(lambda: rays(owner, *args, **named))
+                with suppress(Exception):  # Another version of Ray returns something else.
+                    self._record(result, sys._getframe(1))
+            finally:
+                self._submitters.discard(ident)
             return result
 
         return submit
@@ -81,16 +96,33 @@ class CallSites:
         task = task_of(result)
         if not task:
             return
-        frames: list[tuple[int, Any, int]] = []
-        while frame is not None and len(frames) < KEPT_FRAMES:
-            frames.append((id(frame), frame.f_code, frame.f_lasti))
+        # One flat tuple, whose parts contain no other objects, costs the garbage collector nothing.
+        frames: list[Any] = []
+        for _ in range(KEPT_FRAMES):
+            frames += (frame.f_code, frame.f_lasti)
             frame = frame.f_back
-        self.calls[task] = (threading.get_ident(), current_task() if is_worker() else "", frames)
+            if frame is None:
+                break
+        self.calls[task] = (threading.get_ident(), current_task() if is_worker() else "", tuple(frames))
         if len(self.calls) > KEPT_CALLS:
-            del self.calls[next(iter(self.calls))]
+            self.calls.popitem(last=False)
+
+    def _report_caller(self) -> None:
+        """Report, before the first call, that this process submits calls: the task may stop at once."""
         if not self._is_reported:
             self._is_reported = True
-            send_event(self.debugger, "raydapCaller", {})
+            with suppress(Exception):  # raydap has just detached.
+                send_event(self.debugger, "raydapCaller", {})
+
+    def find(self, task: str) -> "tuple[int, str, tuple[Any, ...]] | None":
+        """Return the recorded call of a task, None if there is none.
+
+        A task may begin before the thread that has submitted it has recorded the call, so wait for such threads.
+        """
+        until = time.monotonic() + RECORDED_TIMEOUT_S
+        while task not in self.calls and self._submitters and time.monotonic() < until:
+            time.sleep(CHECK_S)
+        return self.calls.get(task)
 
     def report_task(self, thread: Any) -> None:
         """Report the task of the calling thread, if it runs another one than at its last stop."""

@@ -31,8 +31,8 @@ class WatchedFrames:
             self._begun = True
             pydevds = original(CHOOSES, self._debugger)
 
-            def fix_top_level_trace_and_get_trace_func(*args: Any) -> Any:
-                tracer, applies = pydevds(*args)
+            def fix_top_level_trace_and_get_trace_func(*args: Any, **named: Any) -> Any:
+                tracer, applies = pydevds(*args, **named)
                 return (tracer if tracer is None else self._tracing(tracer)), applies
 
             install(CHOOSES, fix_top_level_trace_and_get_trace_func, self._debugger)
