@@ -177,6 +177,11 @@ def test_a_caller_that_sends_nonsense_or_nothing_costs_only_its_frames(play: Pla
     play.tick(caller_frames.ANSWER_S + 1)
     assert len(client.answer(seq)["stackFrames"]) == len(worker.stopped[1])
     play.warned("cannot report the call of a task")
+    # It delays no other stack.
+    client.request("continue", threadId=thread)
+    worker.stop()
+    client.inbox.clear()
+    assert len(stack(client, thread)) == len(worker.stopped[1])
 
 
 def test_a_chain_of_callers_that_never_ends_is_cut(play: Play) -> None:

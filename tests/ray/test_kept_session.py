@@ -73,7 +73,9 @@ def test_commands_join_it(ask: Callable[..., str], cluster: Cluster) -> None:
     # Ray lists the workers some time after the start of the program.
     while "Trainer{0-1}" not in ask("ps", is_early=True):
         pass
-    assert ask("eval", "rank < 2", "actor:Trainer").startswith("True  2  Trainer{0-1}\n")
+    # A listed actor may not have begun its method.
+    while not (answer := ask("eval", "rank < 2", "actor:Trainer")).startswith("True  2  Trainer{0-1}\n"):
+        assert "none of your code now" in answer
     for words in (["ps"], ["stacks"], ["hang"], ["compare", "rank", "actor:Trainer"]):
         assert "Trainer" in ask(*words)
     again = ask("session", "start")

@@ -101,8 +101,9 @@ class State(WorkerContext):
         """The requests that wait for the next stop of threads."""
         self.remote_steps: dict[int, RemoteStep] = {}
         """The steps across `.remote()`, by number, until the caller has taken the result (workers/remote_steps.py)."""
-        self.callers: dict[WorkerKey, None] = {}
-        """The workers that have submitted calls to Ray, as long as they are attached (requests/caller_frames.py)."""
+        self.callers: dict[WorkerKey, float] = {}
+        """The attached workers that have submitted calls to Ray, each with the time before which it is not asked about
+        them (requests/caller_frames.py)."""
         self.recorded_calls: dict[str, RecordedCall] = {}
         """Calls that stacks have shown, by the hex id of the task."""
         self.barriers: dict[Handle, BarrierWait] = {}

@@ -31,8 +31,11 @@ from raydap.protocol.types import LocalId, WorkerKey
 
 Frame = dict[str, object]
 
-ANSWER_S = 1.0
+ANSWER_S = 5.0
 """Seconds for the answer of a process. A process that does not answer in time has no frames in the stack."""
+
+SILENT_S = 60.0
+"""Seconds for which a process that has not answered is not asked again, so that it delays one stack only."""
 
 MAX_CALLERS = 16
 """The most callers that a stack shows."""
@@ -94,7 +97,8 @@ def _recorded(state: State, task: str) -> Flow[RecordedCall | None]:
     if known is not None:
         return known
     asked = [worker for key in state.callers if (worker := state.workers.get(key)) is not None and worker.is_attached]
-    state.callers = {each.key: None for each in asked}
+    state.callers = {each.key: state.callers[each.key] for each in asked}
+    asked = [each for each in asked if state.callers[each.key] <= state.now]
     answers = yield from state.parts.gather({each.key: _ask(state, each, task) for each in asked})
     found = next((answer for answer in answers.values() if isinstance(answer, RecordedCall)), None)
     if found is not None:
@@ -111,6 +115,8 @@ def _ask(state: State, worker: Worker, task: str) -> Flow[RecordedCall | None]:
             return None
         recorded = msgspec.json.decode(text, type=RecordedCall)
     except (calls.ResultError, ProblemError, ValueError, TypeError, RecursionError) as error:
+        if isinstance(error, ProblemError) and error.problem.code is Code.WORKER_SILENT:
+            state.callers[worker.key] = state.now + SILENT_S
         state.log("warning", f"{worker} cannot report the call of a task: {error}")
         return None
     return msgspec.structs.replace(recorded, worker=worker.key, name=names.title(worker))
@@ -233,4 +239,4 @@ def note_task(worker: Worker, body: Mapping[str, object]) -> None:
 
 def note_caller(state: State, key: WorkerKey) -> None:
     """Note that a worker has submitted a call."""
-    state.callers[key] = None
+    state.callers.setdefault(key, 0.0)
