@@ -75,6 +75,9 @@ class Watched:
     def at(self, text: str, expression: str, **more: Any) -> dict[str, Any]:
         return {"expression": expression, "line": line_of(text, self.program), **more}
 
+    def set_breakpoints(self, *lines: dict[str, Any]) -> None:
+        self.worker.client.request("setBreakpoints", source={"path": str(self.worker.path)}, breakpoints=[*lines])
+
     def resume(self) -> None:
         self.worker.call(calls.resume_thread(self.thread))
 
@@ -168,8 +171,7 @@ def test_a_log_does_not_stop(watched: Watched) -> None:
 def test_steps_from_a_stop_go_to_the_next_line(watched: Watched) -> None:
     """pydevd gets the line of the stop after raydap, because there is a breakpoint in the function."""
     client = watched.worker.client
-    lines = [{"line": line_of("# other"), "condition": "False"}]
-    client.request("setBreakpoints", source={"path": str(watched.worker.path)}, breakpoints=lines)
+    watched.set_breakpoints({"line": line_of("# other"), "condition": "False"})
     watched.watch(watched.at("# first", "loss"))
     assert watched.hit()[0] == CALLS
     client.request("next", threadId=watched.thread)
@@ -185,22 +187,19 @@ def test_steps_from_a_stop_go_to_the_next_line(watched: Watched) -> None:
 
 def test_a_step_over_a_line_that_changes_the_value_stops_once(watched: Watched) -> None:
     client = watched.worker.client
-    lines = [{"line": line_of("# changes")}]
-    client.request("setBreakpoints", source={"path": str(watched.worker.path)}, breakpoints=lines)
+    watched.set_breakpoints({"line": line_of("# changes")})
     watched.watch(watched.at("# first", "loss"))
     assert watched.plain_stop() == "loss = each  # changes"
     client.request("next", threadId=watched.thread)
     client.wait_event("raydapWatched")
     assert watched.worker.stop()[1] == CALLS
-    client.request("setBreakpoints", source={"path": str(watched.worker.path)}, breakpoints=[])
+    watched.set_breakpoints()
     watched.watch()
     watched.finish()
 
 
 def test_a_frame_that_runs_already_is_watched(watched: Watched) -> None:
-    client = watched.worker.client
-    lines = [{"line": line_of("# other"), "condition": "step == 2"}]
-    client.request("setBreakpoints", source={"path": str(watched.worker.path)}, breakpoints=lines)
+    watched.set_breakpoints({"line": line_of("# other"), "condition": "step == 2"})
     assert watched.plain_stop() == OTHER
     (answer,) = watched.watch(watched.at("# first", "loss", function="train"))
     assert answer["running"] == 1
@@ -211,8 +210,7 @@ def test_a_frame_that_runs_already_is_watched(watched: Watched) -> None:
 
 def test_the_place_of_a_variable(watched: Watched) -> None:
     client = watched.worker.client
-    lines = [{"line": line_of("# lowers")}]
-    client.request("setBreakpoints", source={"path": str(watched.worker.path)}, breakpoints=lines)
+    watched.set_breakpoints({"line": line_of("# lowers")})
     watched.plain_stop()
     inner, outer, *_ = watched.worker.frames(watched.thread)
 

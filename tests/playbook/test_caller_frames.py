@@ -162,7 +162,7 @@ def test_frames_of_callers_end_with_the_stop_that_showed_them(play: Play) -> Non
 def test_a_caller_that_sends_nonsense_or_nothing_costs_only_its_frames(play: Play) -> None:
     client, _, actor, worker = begun(play)
     thread = client.stop()["threadId"]
-    for answer in ("[", json.dumps({"thread": "x"}), json.dumps([]), "\ud800"):
+    for answer in ("[", json.dumps({"thread": "x"}), json.dumps([]), "\ud800", "[" * 9_000):
         actor.recorded = {TASK: answer}
         worker.stop()
         client.inbox.clear()
@@ -182,6 +182,24 @@ def test_a_caller_that_sends_nonsense_or_nothing_costs_only_its_frames(play: Pla
     worker.stop()
     client.inbox.clear()
     assert len(stack(client, thread)) == len(worker.stopped[1])
+
+
+def test_hostile_ids_and_long_stacks_of_a_caller_are_cut(play: Play) -> None:
+    client, _, actor, worker = begun(play)
+    many = call(*[(f"f{number}", number) for number in range(1, 10_000)], task="not an id")
+    actor.recorded = {TASK: many}
+    actor.running_frames = {(TASK, 0): 10**4000}
+    frames = stack(client, client.stop()["threadId"])[len(worker.stopped[1]) :]
+    assert len(frames) == caller_frames.MAX_FRAMES + 1
+    assert client.request("scopes", frameId=frames[1]["id"])["scopes"] == []
+    client.request("continue", threadId=1000)
+    for task in ("x y", "é" * 9, TASK * 9_999, 5, None):
+        worker.say("raydapTask", {"threadId": 1, "task": task})
+    worker.stop()
+    client.inbox.clear()
+    actor.heard.clear()
+    assert len(stack(client, 1000)) == len(worker.stopped[1])
+    assert asked(actor) == 0
 
 
 def test_a_chain_of_callers_that_never_ends_is_cut(play: Play) -> None:

@@ -3,7 +3,6 @@
 tests/golden/debugpy_session.jsonl is a recording of the real debugpy; tests/golden/test_golden.py compares them.
 """
 
-import ast
 import itertools
 import json
 import re
@@ -14,6 +13,7 @@ from raydap.core.events import Event, WorkerConnected, WorkerGone, WorkerMessage
 from raydap.core.process_info import ProcessInfo, RayFacts
 from raydap.inworker import calls, task_calls
 from support.conformance import validate
+from support.fake_answers import text_answer
 
 PLUMBING = "/venv/ray/_private/workers/default_worker.py"
 
@@ -318,24 +318,17 @@ class FakeWorker:
             self._scopes[frame] = {"name": "Locals", "expensive": False, **self.reference()}
         self.reply(request, {"scopes": [self._scopes[frame]]})
 
-    def _answer_call(self, request: dict[str, Any], function: str, task: str, number: int) -> None:
-        frame = self.running_frames.get((task, number))
-        recorded = self.recorded.get(task, "")
-        answers = {
-            "read_call": json.dumps(recorded) if isinstance(recorded, dict) else recorded,
-            "running_frame": "" if frame is None else str(frame),
-            "frame_values": "" if frame is None else json.dumps(self.locals),
-        }
-        self.reply(request, {"result": json.dumps(answers[function]), "variablesReference": 0})
-
     def _evaluate(self, request: dict[str, Any], expression: str) -> None:
         resumes = (calls.resume_thread, calls.resume_step)
         resumed = [thread for thread in self.started if expression in [resume(thread) for resume in resumes]]
         unseen = [thread for thread in self.started if expression == calls.resume_unseen(thread)]
         resumed += [thread for thread in unseen if not self.stopped.get(thread)]
         paused = [thread for thread in self.started if expression == calls.pause_thread(thread)]
+        text = text_answer(self, expression)
         if expression == "fail":
             self.refuse(request, "evaluation failed")
+        elif text is not None:
+            self.reply(request, {"result": json.dumps(text), "variablesReference": 0})
         elif "file_queries.job_folders" in expression and self.folder:
             modules = ["/py_modules_files/_ray_pkg_ab"] if self.module_copies else []
             self.reply(request, {"result": json.dumps([self.folder, *modules]), "variablesReference": 0})
@@ -344,10 +337,6 @@ class FakeWorker:
             self.reply(
                 request, {"result": json.dumps(json.dumps([self.locals] * len(frames))), "variablesReference": 0}
             )
-        elif found := re.search(r"call_site_values\.(\w+)\([^,]*, '(\w+)'(?:, (\d+))?\)", expression):
-            self._answer_call(request, found[1], found[2], int(found[3] or 0))
-        elif "code_reload.reload_code" in expression:
-            self.reply(request, {"result": json.dumps(self.reload), "variablesReference": 0})
         elif "running_values.evaluate_running" in expression:
             self.reply(request, {"result": json.dumps(self.running_value), "variablesReference": 0})
         elif (
@@ -365,13 +354,6 @@ class FakeWorker:
         elif "followed_calls" in expression or "remote_results.is_outermost" in expression:
             answer = next((each for name, each in self.steps.items() if name in expression), "")
             self.reply(request, {"result": json.dumps(answer), "variablesReference": 0})
-        elif "watched_places.place(" in expression:
-            self.reply(request, {"result": json.dumps(json.dumps(self.place)), "variablesReference": 0})
-        elif "watchpoints.watchpoints(" in expression:
-            specs = ast.literal_eval(re.findall(r"loads\((.*?)\)\)\)\)\(", expression, re.DOTALL)[0])
-            self.watchpoints = json.loads(specs)
-            answers = [{"number": each["number"], **self.watch_answer} for each in self.watchpoints]
-            self.reply(request, {"result": json.dumps(json.dumps(answers)), "variablesReference": 0})
         elif expression == calls.collectives():
             self.reply(request, {"result": json.dumps(self.collectives), "variablesReference": 0})
         elif expression == calls.own_rank():

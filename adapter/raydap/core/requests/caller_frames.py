@@ -9,6 +9,7 @@ the same frame there while the thread of the caller is stopped. While it runs, o
 The design is in docs/design/remote-steps.md.
 """
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -45,6 +46,15 @@ KEPT_CALLS = 1_000
 
 _OWN_FILE = "<raydap agent>"
 """The path of raydap's own code in a process (inworker/loader.py)."""
+
+MAX_FRAMES = 64
+"""The most frames of one caller that a stack shows. A worker can report any number."""
+
+_TASK = re.compile(r"[0-9a-f]{1,64}")
+"""A task id of Ray as hex digits."""
+
+_DIGITS = 10
+"""The most digits of a frame's id in a worker."""
 
 _LABEL = -1
 """The number of a label, among those of the frames of its caller."""
@@ -119,14 +129,20 @@ def _ask(state: State, worker: Worker, task: str) -> Flow[RecordedCall | None]:
             state.callers[worker.key] = state.now + SILENT_S
         state.log("warning", f"{worker} cannot report the call of a task: {error}")
         return None
-    return msgspec.structs.replace(recorded, worker=worker.key, name=names.title(worker))
+    own = {"worker": worker.key, "name": names.title(worker), "task": task_id(recorded.task)}
+    return msgspec.structs.replace(recorded, **own)
+
+
+def task_id(text: object) -> str:
+    """Return a task id that a worker has reported, "" if it is none: it becomes a part of handles and expressions."""
+    return text if isinstance(text, str) and _TASK.fullmatch(text) else ""
 
 
 def _frames(state: State, scope: HandleScope, task: str, recorded: RecordedCall) -> Flow[list[Frame]]:
     """Return a label and the frames of one caller. The frames of Ray around the user's are left out."""
     worker = state.workers.get(recorded.worker)
     frames: list[Frame] = []
-    for number, each in enumerate(recorded.frames):
+    for number, each in enumerate(recorded.frames[:MAX_FRAMES]):
         if each.path == _OWN_FILE:
             continue
         path = each.path if worker is None else _clients_path(worker, each.path)
@@ -165,7 +181,7 @@ def add(body: dict[str, object], callers: list[Frame], arguments: Mapping[str, o
     body["totalFrames"] = own + len(callers)
 
 
-def running(state: State, frame: CallerFrame) -> Flow[tuple[WorkerThread, LocalId] | Worker | None]:
+def find(state: State, frame: CallerFrame) -> Flow[tuple[WorkerThread, LocalId] | Worker | None]:
     """Return where a frame of a caller is now.
 
     That is its thread, with the worker's own id of the frame, while the thread is stopped; the worker while it runs;
@@ -176,7 +192,7 @@ def running(state: State, frame: CallerFrame) -> Flow[tuple[WorkerThread, LocalI
     if recorded is None or worker is None or not worker.is_attached or frame.number == _LABEL:
         return None
     local = yield from _query(worker, task_calls.running_frame(frame.task, frame.number))
-    if not local.isdecimal():
+    if not local.isdecimal() or len(local) > _DIGITS:
         return None
     thread = worker.threads.get(LocalId(recorded.thread))
     if thread is not None and thread.stop is not None and thread.snapshot is None:
@@ -232,9 +248,9 @@ def _count(arguments: Mapping[str, object], name: str) -> int:
 
 def note_task(worker: Worker, body: Mapping[str, object]) -> None:
     """Note the task that a thread runs, as the worker reports it before a stop."""
-    local, task = body.get("threadId"), body.get("task")
-    if type(local) is int and isinstance(task, str):
-        worker.thread(LocalId(local)).task = task if task.isalnum() else ""
+    local = body.get("threadId")
+    if type(local) is int:
+        worker.thread(LocalId(local)).task = task_id(body.get("task"))
 
 
 def note_caller(state: State, key: WorkerKey) -> None:

@@ -143,7 +143,7 @@ def _forward_to_caller(
         if request.command != "variables":
             raise caller_frames.refusal(state, frame, is_running=True)
         return (yield from caller_frames.variables(state, frame))
-    place = yield from caller_frames.running(state, frame)
+    place = yield from caller_frames.find(state, frame)
     if scope.closed:
         raise not_stopped_error(state, request.client)
     if isinstance(place, tuple):
